@@ -32,9 +32,9 @@ type Image struct {
 	Runtimes    []Runtime    `json:"runtimes"`
 	Toolkits    []Toolkit    `json:"toolkits"`
 	Packages    []Package    `json:"packages"`
-	// LinkerDirs are the directories that the image's ld.so.conf and
-	// ld.so.conf.d name, in order.
-	LinkerDirs []string `json:"linker_dirs,omitempty"`
+	// LinkerDirs are the directories in which the dynamic linker looks for
+	// every program, in its order.
+	LinkerDirs []LinkerDir `json:"linker_dirs,omitempty"`
 	// Markers are what tells the kind of an image by its content, such as the
 	// start script of a driver container.
 	Markers []Marker `json:"markers,omitempty"`
@@ -198,18 +198,29 @@ type Package struct {
 	Driver bool `json:"driver,omitempty"`
 	// PulledBy are the installed packages that depend on it.
 	PulledBy []string `json:"pulled_by,omitempty"`
+	// Dummy says that the record calls itself a dummy or transitional package.
+	Dummy bool `json:"dummy,omitempty"`
 	// Record is the path of the record.
 	Record string `json:"record"`
-	// Shadowed is set when the last layer with records no longer has it.
-	Shadowed *Shadow `json:"shadowed,omitempty"`
 }
 
-// Marker is a path that tells what kind of image this is.
+// LinkerDir is a directory on the dynamic linker's path.
+type LinkerDir struct {
+	// Dir is the directory as it is named.
+	Dir string `json:"dir"`
+	// Resolved is the directory behind links in the final file system.
+	Resolved string `json:"resolved"`
+	// From is LD_LIBRARY_PATH, default, or the file that names the directory.
+	From string `json:"from"`
+}
+
+// Marker is what tells the kind of an image by its content.
 type Marker struct {
-	// Kind is the image kind it speaks for: driver-container, container-toolkit,
-	// device-plugin, dcgm, fabric-manager, node-image.
+	// Kind is driver-container, container-toolkit, device-plugin, dcgm,
+	// fabric-manager or node-image.
 	Kind string `json:"kind"`
-	Path string `json:"path"`
+	// Paths are those that together speak for the kind.
+	Paths []string `json:"paths"`
 }
 
 // Incomplete is a limit that a scan hit.

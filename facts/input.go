@@ -90,7 +90,7 @@ type PackageRef struct {
 type PackageCandidate struct {
 	Candidate
 	Package PackageRef `json:"package"`
-	// Dummy says that the package has no files of its own.
+	// Layer is the layer in which the package first appears.
 	Layer *LayerRef `json:"layer"`
 }
 

@@ -49,7 +49,10 @@ type Subject struct {
 	// IndexPlatforms are all platforms of the index the image came from.
 	IndexPlatforms []string `json:"index_platforms,omitempty"`
 	Verified       bool     `json:"verified"`
-	Layers         []Layer  `json:"layers,omitempty"`
+	// ImageKinds are what the content says the image is for, such as dcgm or
+	// driver-container: files of the driver are expected there.
+	ImageKinds []string `json:"image_kinds,omitempty"`
+	Layers     []Layer  `json:"layers,omitempty"`
 	Needs          *Needs   `json:"needs,omitempty"`
 }
 

@@ -1,0 +1,89 @@
+// Package derive goes from facts to what rules read. It frees driver files of
+// those that may be there, groups what has one cause, finds what the dynamic
+// linker reaches, and has package compat judge each runtime on each target.
+// Rules see its candidates, never raw facts: an image may hold thousands.
+package derive
+
+import (
+	"github.com/gpulint/gpulint/compat"
+	"github.com/gpulint/gpulint/facts"
+)
+
+// Result is what an image on targets comes to.
+type Result struct {
+	Subject  facts.Subject
+	Verdicts []facts.Verdict
+	Input    *facts.Input
+}
+
+// Image judges an image on targets with the tables of m. id names the subject
+// and must be unique in a report.
+func Image(id string, img *facts.Image, targets []facts.Target, m *compat.Matrix) *Result {
+	d := &deriver{id: id, img: img, targets: targets, matrix: m}
+	verdicts, candidates := d.verdicts()
+	in := &facts.Input{
+		Schema: facts.SchemaInput, Targets: targets,
+		Subject: facts.InputSubject{
+			ID: id, Kind: facts.KindImage, Ref: img.Ref, Name: img.Name, Digest: img.Digest,
+			Platform: img.Platform, Env: env(img.Config), Labels: labels(img.Config),
+		},
+	}
+	if in.Targets == nil {
+		in.Targets = []facts.Target{}
+	}
+	if len(d.exemptKinds()) == 0 {
+		in.DriverFiles = d.driverFiles()
+		in.DriverPackages = d.driverPackages(in.DriverFiles)
+	}
+	in.Verdicts = candidates
+	in.VersionDrift = d.drift()
+	in.Incomplete = d.incomplete()
+	bound(in)
+	return &Result{Subject: d.subject(), Verdicts: verdicts, Input: in}
+}
+
+// deriver holds what the single steps read.
+type deriver struct {
+	id      string
+	img     *facts.Image
+	targets []facts.Target
+	matrix  *compat.Matrix
+}
+
+func (d *deriver) subject() facts.Subject {
+	return facts.Subject{
+		ID: d.id, Kind: facts.KindImage, Ref: d.img.Ref, Name: d.img.Name, Digest: d.img.Digest,
+		Platform: d.img.Platform, IndexPlatforms: d.img.IndexPlatforms, Verified: d.img.Verified,
+		ImageKinds: d.exemptKinds(), Layers: d.img.Layers, Needs: d.needs(),
+	}
+}
+
+// exemptKinds are the kinds of image in which driver files are expected: they
+// are recognised by content, never by name.
+func (d *deriver) exemptKinds() []string {
+	var kinds []string
+	seen := map[string]bool{}
+	for _, m := range d.img.Markers {
+		if !seen[m.Kind] {
+			seen[m.Kind] = true
+			kinds = append(kinds, m.Kind)
+		}
+	}
+	return kinds
+}
+
+func env(c facts.Config) map[string]string {
+	m := map[string]string{}
+	for _, e := range c.Env {
+		m[e.Name] = cut(e.Value, maxText)
+	}
+	return m
+}
+
+func labels(c facts.Config) map[string]string {
+	m := map[string]string{}
+	for k, v := range c.Labels {
+		m[k] = cut(v, maxText)
+	}
+	return m
+}

@@ -1,0 +1,70 @@
+package derive
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gpulint/gpulint/facts"
+)
+
+// Bounds of evidence. Instructions may be whole scripts.
+const (
+	maxText     = 2000 // bytes of one text
+	maxEvidence = 100  // pieces of evidence of one candidate
+)
+
+// layerRef shows a layer as evidence does.
+func (d *deriver) layerRef(i int) *facts.LayerRef {
+	if i < 0 || i >= len(d.img.Layers) {
+		return nil
+	}
+	l := d.img.Layers[i]
+	return &facts.LayerRef{Index: l.Index, Digest: l.Digest, DiffID: l.DiffID, Size: l.Size, CreatedBy: cut(l.CreatedBy, maxText)}
+}
+
+// packageText is a package as evidence names it.
+func (d *deriver) packageText(name string) string {
+	if p := d.packageRef(name); p != nil && p.Version != "" {
+		return p.Name + " " + p.Version
+	}
+	return name
+}
+
+// packageRef looks up a package; it is nil for no name.
+func (d *deriver) packageRef(name string) *facts.PackageRef {
+	if name == "" {
+		return nil
+	}
+	for _, p := range d.img.Packages {
+		if p.Name == name && p.State == "installed" {
+			return &facts.PackageRef{Name: p.Name, Version: p.Version, Manager: p.Manager, PulledBy: p.PulledBy}
+		}
+	}
+	return &facts.PackageRef{Name: name, Manager: "dpkg"}
+}
+
+// cut shortens a text to n bytes at a whole character.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+var (
+	rmInText     = regexp.MustCompile(`[3-9]\d\d\.\d{2,3}(?:\.\d{2})?`)
+	branchSuffix = regexp.MustCompile(`-[3-9]\d\d(-|$)`)
+)
+
+// normalPath is a path with RM versions replaced: a rebuilt image with a newer
+// driver keeps its fingerprints.
+func normalPath(p string) string { return rmInText.ReplaceAllString(p, "<RM>") }
+
+// normalPackage is a package name with the driver branch replaced.
+func normalPackage(name string) string {
+	return strings.TrimSuffix(branchSuffix.ReplaceAllString(name, "-<RM>$1"), "-")
+}

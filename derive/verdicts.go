@@ -1,0 +1,203 @@
+package derive
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpulint/gpulint/compat"
+	"github.com/gpulint/gpulint/facts"
+)
+
+// modes are those a target is judged in: its own, or legacy and cdi, in which
+// driver files get in differently.
+func modes(t facts.Target) []string {
+	if t.Runtime != "" {
+		return []string{t.Runtime}
+	}
+	return []string{facts.ModeLegacy, facts.ModeCDI}
+}
+
+// verdicts judges every runtime on every target, and makes one candidate of
+// the targets on which a runtime fares alike.
+func (d *deriver) verdicts() ([]facts.Verdict, []facts.VerdictCandidate) {
+	out := []facts.Verdict{}
+	var candidates []facts.VerdictCandidate
+	runtimes := d.runtimes()
+	for _, t := range d.targets {
+		for _, mode := range modes(t) {
+			t := t
+			t.Runtime = mode
+			v := facts.Verdict{
+				Subject: d.id, Target: t.Name, RuntimeMode: mode, UserModeDriver: d.userModeDriver(t),
+				DeviceCode: "unknown", Reasons: []facts.Reason{},
+			}
+			for _, r := range runtimes {
+				rv := d.matrix.JudgeRuntime(r.cuda, t, compat.JudgeOptions{Compat: d.compatDriver()})
+				rv.Paths = r.paths
+				v.Runtimes = append(v.Runtimes, rv)
+				candidates = d.addCandidate(candidates, r, rv, t)
+			}
+			conclude(&v)
+			out = append(out, v)
+		}
+	}
+	return out, candidates
+}
+
+// conclude gives a verdict the worst of its runtimes.
+func conclude(v *facts.Verdict) {
+	if len(v.Runtimes) == 0 {
+		v.Level = facts.LevelUnknown
+		v.Reasons = append(v.Reasons, facts.Reason{
+			Text: "no shared CUDA runtime (libcudart) was found; statically linked ones are not read yet",
+		})
+		return
+	}
+	worst := v.Runtimes[0]
+	for _, r := range v.Runtimes[1:] {
+		if compat.Worst(worst.Level, r.Level) != worst.Level {
+			worst = r
+		}
+	}
+	v.Level, v.Code, v.Text, v.Reasons = worst.Level, worst.Code, worst.Text, worst.Reasons
+}
+
+// runtime is one CUDA version with the files that carry it.
+type runtime struct {
+	cuda    string
+	linkage string
+	paths   []string
+	files   []facts.Runtime
+}
+
+// runtimes groups the visible runtimes by version.
+func (d *deriver) runtimes() []runtime {
+	var out []runtime
+	for _, f := range d.img.Runtimes {
+		if f.Shadowed != nil {
+			continue
+		}
+		i := slices.IndexFunc(out, func(r runtime) bool { return r.cuda == f.CUDA && r.linkage == f.Linkage })
+		if i < 0 {
+			i = len(out)
+			out = append(out, runtime{cuda: f.CUDA, linkage: f.Linkage})
+		}
+		out[i].files = append(out[i].files, f)
+		if len(out[i].paths) < maxEvidence {
+			out[i].paths = append(out[i].paths, f.Path)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b runtime) int {
+		return cmp.Or(slices.Compare(version(a.cuda).Parts, version(b.cuda).Parts), cmp.Compare(a.linkage, b.linkage))
+	})
+	return out
+}
+
+// compatDriver is the driver version of the image's cuda-compat, empty if it
+// has none. Of several the newest counts.
+func (d *deriver) compatDriver() string {
+	v := ""
+	for _, f := range d.img.DriverFiles {
+		if f.Place == facts.PlaceCompat && f.Name == "libcuda.so" && f.Class == facts.ClassLibrary &&
+			f.Shadowed == nil && f.Driver != "" && (v == "" || compat.NewerDriver(f.Driver, v)) {
+			v = f.Driver
+		}
+	}
+	return v
+}
+
+// userModeDriver says whose libcuda programs get. Where the image has one of
+// its own, that is for the host's linker configuration to decide.
+func (d *deriver) userModeDriver(t facts.Target) facts.UserModeDriver {
+	reached := d.reachedByLinker()
+	for _, f := range d.img.DriverFiles {
+		if f.Name == "libcuda.so" && f.Class == facts.ClassLibrary && f.Place == "" && reached[f.Path] {
+			return facts.UserModeDriver{Kind: "unknown", Driver: f.Driver}
+		}
+	}
+	if d.compatDriver() != "" {
+		return facts.UserModeDriver{Kind: "unknown"}
+	}
+	return facts.UserModeDriver{Kind: "host", Driver: t.Driver}
+}
+
+// addCandidate adds a target to the candidate of its runtime and level.
+func (d *deriver) addCandidate(cs []facts.VerdictCandidate, r runtime, rv facts.RuntimeVerdict, t facts.Target) []facts.VerdictCandidate {
+	i := slices.IndexFunc(cs, func(c facts.VerdictCandidate) bool {
+		return c.CUDA.Text == r.cuda && c.Level == rv.Level && c.Code == rv.Code
+	})
+	if i < 0 {
+		i = len(cs)
+		native, minor := d.matrix.Need(r.cuda)
+		c := facts.VerdictCandidate{
+			CUDA: *version(r.cuda), Level: rv.Level, Code: rv.Code, Text: rv.Text, Native: native, Minor: minor,
+			Confidence: "high", Targets: []string{}, Drivers: []string{}, Reasons: []string{},
+		}
+		c.ID = "verdicts/" + strconv.Itoa(i)
+		c.Key = "cuda:" + r.cuda
+		for _, f := range r.files[:min(len(r.files), maxEvidence)] {
+			c.Evidence = append(c.Evidence, facts.Evidence{
+				Path: f.Path, Layer: d.layerRef(f.Layer), Package: d.packageText(f.Package), Detail: runtimeDetail(f),
+			})
+		}
+		cs = append(cs, c)
+	}
+	c := &cs[i]
+	for _, reason := range rv.Reasons {
+		c.Confidence = lower(c.Confidence, reason.Confidence)
+		if !slices.Contains(c.Reasons, reason.Text) && len(c.Reasons) < 20 {
+			c.Reasons = append(c.Reasons, reason.Text)
+		}
+	}
+	if !slices.Contains(c.Targets, t.Name) {
+		c.Targets = append(c.Targets, t.Name)
+	}
+	if t.Driver != "" && !slices.Contains(c.Drivers, t.Driver) {
+		c.Drivers = append(c.Drivers, t.Driver)
+	}
+	return cs
+}
+
+func runtimeDetail(f facts.Runtime) string {
+	v := f.Library
+	if v == "" {
+		v = f.SONAME
+	}
+	return fmt.Sprintf("CUDA runtime %s", strings.TrimPrefix(v, path.Base(f.Path)+" "))
+}
+
+// lower returns the lower of two confidences; none counts as high.
+func lower(a, b string) string {
+	rank := map[string]int{"low": 0, "medium": 1, "high": 2, "": 2}
+	if rank[b] < rank[a] {
+		return b
+	}
+	return a
+}
+
+// needs is what the image needs of any target.
+func (d *deriver) needs() *facts.Needs {
+	n := &facts.Needs{CUDA: []facts.CUDANeed{}}
+	known := true
+	for _, r := range d.runtimes() {
+		c := facts.CUDANeed{Version: r.cuda, Linkage: r.linkage, Paths: r.paths}
+		c.Native, c.Minor = d.matrix.Need(r.cuda)
+		known = known && c.Native != "" && c.Minor != ""
+		n.CUDA = append(n.CUDA, c)
+		if c.Native != "" && (n.Driver.Native == "" || compat.NewerDriver(c.Native, n.Driver.Native)) {
+			n.Driver.Native = c.Native
+		}
+		if c.Minor != "" && (n.Driver.Minor == "" || compat.NewerDriver(c.Minor, n.Driver.Minor)) {
+			n.Driver.Minor = c.Minor
+		}
+	}
+	if !known {
+		// A floor that leaves a runtime out would be a promise that fails.
+		n.Driver = facts.DriverNeed{}
+	}
+	return n
+}

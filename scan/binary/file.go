@@ -1,0 +1,59 @@
+package binary
+
+import "errors"
+
+// ErrNotELF says that the input does not begin with an ELF header that can be
+// read.
+var ErrNotELF = errors.New("not an ELF file")
+
+// File is what one ELF file says of itself.
+type File struct {
+	// Bits is 32 or 64.
+	Bits int
+	// Machine is the name of e_machine as uname -m has it (x86_64, aarch64),
+	// or "EM_<number>".
+	Machine string
+	// Shared says that the file is a shared object (ET_DYN).
+	Shared bool
+	// SONAME is DT_SONAME.
+	SONAME string
+	// Needed are the DT_NEEDED entries, in order.
+	Needed []string
+	// RPATH and RUNPATH are the raw search paths.
+	RPATH, RUNPATH string
+	// Interp is the program interpreter (PT_INTERP).
+	Interp string
+	// RMVersions are the RM version strings inside the file, such as
+	// 535.161.08, in order of appearance and without repeats; filled only
+	// when asked for.
+	RMVersions []RMVersion
+	// Incomplete says what could not be read, empty when all was.
+	Incomplete string
+}
+
+// RMVersion is a version string of NVIDIA's resource manager found inside a
+// file.
+type RMVersion struct {
+	Text string
+	// Profile says that it stood in the name of an application profile file
+	// (nvidia-application-profiles-<RM>-rc), which always is the library's own
+	// version; the other strings may name other releases.
+	Profile bool
+}
+
+// Driver returns the driver version that the file's strings speak for: that
+// of an application profile, else the highest. Libraries also hold the numbers
+// of older releases, never of newer ones (seen in libcuda of R470, R535 and
+// R550). It is empty for a stub, which has none.
+func (f *File) Driver() string {
+	best := ""
+	for _, v := range f.RMVersions {
+		if v.Profile {
+			return v.Text
+		}
+		if best == "" || newer(v.Text, best) {
+			best = v.Text
+		}
+	}
+	return best
+}

@@ -1,0 +1,284 @@
+package binary
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// Options says how a file is read.
+type Options struct {
+	// Head is how many bytes of the file's head a stream keeps, 8 MiB if 0.
+	// The dynamic strings stand there, long before .dynamic (1 MB against
+	// 109 MB in a libLLVM).
+	Head int
+	// Versions asks for the RM version strings if it accepts the SONAME (empty
+	// where there is none). Streams ask before the SONAME is known and drop
+	// the answer later.
+	Versions func(soname string) bool
+	// Hints are strings of which one occurs in the head of each file that
+	// Versions accepts; a stream without any of them is not searched. Empty:
+	// every stream is.
+	Hints [][]byte
+}
+
+func (o Options) head() int {
+	if o.Head > 0 {
+		return o.Head
+	}
+	return defaultHead
+}
+
+var (
+	heads  = sync.Pool{New: func() any { b := make([]byte, 0, 1<<20); return &b }}
+	chunks = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}
+)
+
+// Read reads a file of the given size in bytes as a stream. It stops as soon
+// as it knows all that was asked for. The error is [ErrNotELF], or that of r.
+func Read(r io.Reader, size int64, o Options) (*File, error) {
+	hp := heads.Get().(*[]byte)
+	defer func() {
+		if cap(*hp) <= 16<<20 {
+			heads.Put(hp)
+		}
+	}()
+	s := &stream{r: r, size: size, o: o, head: (*hp)[:0]}
+	f, err := s.read()
+	*hp = s.head[:0]
+	return f, err
+}
+
+// stream is the state of one pass.
+type stream struct {
+	r    io.Reader
+	size int64
+	o    Options
+	// head are the first bytes, pos is where r stands.
+	head []byte
+	pos  int64
+	rm   *rmScanner
+}
+
+func (s *stream) read() (*File, error) {
+	if err := s.fillHead(headerSize); err != nil {
+		return nil, err
+	}
+	h, ok := parseHeader(s.head)
+	if !ok {
+		return nil, ErrNotELF
+	}
+	f := &File{Bits: 32, Machine: machineName(h.machine), Shared: h.typ == 3}
+	if h.is64 {
+		f.Bits = 64
+	}
+	end, ok := h.segmentsEnd(s.size)
+	if !ok {
+		f.Incomplete = "the program header table lies outside the file"
+		return f, nil
+	}
+	if end > int64(s.o.head()) {
+		f.Incomplete = "the program header table lies behind the head that is kept"
+		return f, nil
+	}
+	if err := s.fillHead(int(end)); err != nil {
+		return nil, err
+	}
+	if int64(len(s.head)) < end {
+		f.Incomplete = "the file is cut off"
+		return f, nil
+	}
+	segs := h.parseSegments(s.head[h.phoff:end])
+	return f, s.follow(f, h, segs)
+}
+
+// follow reads on to .dynamic and its strings, wherever they stand.
+func (s *stream) follow(f *File, h header, segs []segment) error {
+	if in, ok := find(segs, ptInterp, s.size, maxInterp); ok {
+		b, err := s.bytes(in)
+		if err != nil {
+			return err
+		}
+		f.Interp = cString(b)
+	}
+	dyn, ok := find(segs, ptDynamic, s.size, maxDynamic)
+	if ok {
+		if err := s.link(f, h, segs, dyn); err != nil {
+			return err
+		}
+	}
+	if s.o.Versions == nil || !s.o.Versions(f.SONAME) {
+		return nil
+	}
+	if err := s.startVersions(); err != nil || s.rm == nil {
+		return err
+	}
+	if err := s.advance(s.size); err != nil {
+		return err
+	}
+	f.RMVersions = s.rm.found
+	return nil
+}
+
+// link reads .dynamic and the strings it names.
+func (s *stream) link(f *File, h header, segs []segment, dyn extent) error {
+	b, err := s.bytes(dyn)
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		f.Incomplete = "the dynamic section was passed before it was known"
+		return nil
+	}
+	d := h.parseDynamic(b)
+	if !d.names() {
+		return nil
+	}
+	tab, ok := d.strings(segs, s.size)
+	if !ok {
+		f.Incomplete = "the dynamic string table lies outside the file"
+		return nil
+	}
+	if tab.off < int64(s.o.head()) {
+		if err := s.fillHead(int(min(tab.end, int64(s.o.head())))); err != nil {
+			return err
+		}
+	}
+	if tab.off < int64(len(s.head)) || tab.off < s.pos {
+		f.fill(d, func(off uint64) []byte { return s.within(tab, off) })
+		return nil
+	}
+	// patchelf moves the strings to the end of the file.
+	strs, err := s.bytes(tab)
+	if err != nil {
+		return err
+	}
+	f.fill(d, func(off uint64) []byte {
+		if off >= uint64(len(strs)) {
+			return nil
+		}
+		return strs[off:min(off+maxString, uint64(len(strs)))]
+	})
+	return nil
+}
+
+// within returns string bytes that the head holds.
+func (s *stream) within(tab extent, off uint64) []byte {
+	if off >= uint64(tab.size()) {
+		return nil
+	}
+	from := tab.off + int64(off)
+	to := min(from+maxString, tab.end, int64(len(s.head)))
+	if from >= to {
+		return nil
+	}
+	return s.head[from:to]
+}
+
+// bytes returns a range of the file: from the head, or by reading on to it.
+// It is nil where the stream has passed the range already.
+func (s *stream) bytes(e extent) ([]byte, error) {
+	if e.end <= int64(s.o.head()) {
+		if err := s.fillHead(int(e.end)); err != nil {
+			return nil, err
+		}
+		if int64(len(s.head)) <= e.off {
+			return nil, nil
+		}
+		return s.head[e.off:min(e.end, int64(len(s.head)))], nil
+	}
+	if err := s.fillHead(s.o.head()); err != nil {
+		return nil, err
+	}
+	if e.off < s.pos {
+		return nil, nil
+	}
+	if err := s.startVersions(); err != nil {
+		return nil, err
+	}
+	if err := s.advance(e.off); err != nil {
+		return nil, err
+	}
+	b := make([]byte, e.size())
+	n, err := io.ReadFull(s.r, b)
+	b = b[:n]
+	s.pos += int64(n)
+	if s.rm != nil {
+		s.rm.write(b)
+	}
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("reading an ELF file at byte %d: %w", s.pos, err)
+	}
+	return b, nil
+}
+
+// startVersions begins the search for version strings, if the head gives
+// reason to; the head must be whole.
+func (s *stream) startVersions() error {
+	if s.rm != nil || s.o.Versions == nil {
+		return nil
+	}
+	if err := s.fillHead(s.o.head()); err != nil {
+		return err
+	}
+	hinted := len(s.o.Hints) == 0
+	for _, h := range s.o.Hints {
+		hinted = hinted || bytes.Contains(s.head, h)
+	}
+	if !hinted {
+		return nil
+	}
+	s.rm = &rmScanner{}
+	s.rm.write(s.head)
+	return nil
+}
+
+// fillHead reads until the head holds n bytes or the file ends.
+func (s *stream) fillHead(n int) error {
+	n = int(min(int64(n), s.size))
+	if len(s.head) >= n || s.pos > int64(len(s.head)) {
+		return nil
+	}
+	if cap(s.head) < n {
+		grown := make([]byte, len(s.head), max(n, min(2*cap(s.head), s.o.head())))
+		copy(grown, s.head)
+		s.head = grown
+	}
+	m, err := io.ReadFull(s.r, s.head[len(s.head):n])
+	s.head = s.head[:len(s.head)+m]
+	s.pos += int64(m)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("reading an ELF file at byte %d: %w", s.pos, err)
+	}
+	return nil
+}
+
+// advance reads on to a position of the file.
+func (s *stream) advance(to int64) error {
+	bp := chunks.Get().(*[]byte)
+	defer chunks.Put(bp)
+	for s.pos < to {
+		b := (*bp)[:min(int64(len(*bp)), to-s.pos)]
+		n, err := io.ReadFull(s.r, b)
+		s.pos += int64(n)
+		if s.rm != nil {
+			s.rm.write(b[:n])
+		}
+		if err != nil {
+			if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+				return nil
+			}
+			return fmt.Errorf("reading an ELF file at byte %d: %w", s.pos, err)
+		}
+	}
+	return nil
+}
+
+func cString(b []byte) string {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return string(b)
+}

@@ -1,0 +1,95 @@
+package binary
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ReadAt reads a file of the given size in bytes by position: only the
+// headers, .dynamic and its strings, and all of the file only where version
+// strings are asked for. The error is [ErrNotELF], or that of r.
+func ReadAt(r io.ReaderAt, size int64, o Options) (*File, error) {
+	at := func(e extent) ([]byte, error) {
+		b := make([]byte, e.size())
+		n, err := r.ReadAt(b, e.off)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("reading an ELF file at byte %d: %w", e.off, err)
+		}
+		return b[:n], nil
+	}
+	b, err := at(extent{0, min(size, headerSize)})
+	if err != nil {
+		return nil, err
+	}
+	h, ok := parseHeader(b)
+	if !ok {
+		return nil, ErrNotELF
+	}
+	f := &File{Bits: 32, Machine: machineName(h.machine), Shared: h.typ == 3}
+	if h.is64 {
+		f.Bits = 64
+	}
+	end, ok := h.segmentsEnd(size)
+	if !ok {
+		f.Incomplete = "the program header table lies outside the file"
+		return f, nil
+	}
+	table, err := at(extent{int64(h.phoff), end})
+	if err != nil {
+		return nil, err
+	}
+	if len(table) < h.phnum*h.phentsize {
+		f.Incomplete = "the file is cut off"
+		return f, nil
+	}
+	segs := h.parseSegments(table)
+	if in, ok := find(segs, ptInterp, size, maxInterp); ok {
+		if b, err = at(in); err != nil {
+			return nil, err
+		}
+		f.Interp = cString(b)
+	}
+	if dyn, ok := find(segs, ptDynamic, size, maxDynamic); ok {
+		if b, err = at(dyn); err != nil {
+			return nil, err
+		}
+		if err := f.linkAt(h.parseDynamic(b), segs, size, at); err != nil {
+			return nil, err
+		}
+	}
+	if o.Versions == nil || !o.Versions(f.SONAME) {
+		return f, nil
+	}
+	s := &stream{r: io.NewSectionReader(r, 0, size), size: size, rm: &rmScanner{}}
+	if err := s.advance(size); err != nil {
+		return nil, err
+	}
+	f.RMVersions = s.rm.found
+	return f, nil
+}
+
+// linkAt looks the names of .dynamic up, each string by itself.
+func (f *File) linkAt(d dynamic, segs []segment, size int64, at func(extent) ([]byte, error)) error {
+	if !d.names() {
+		return nil
+	}
+	tab, ok := d.strings(segs, size)
+	if !ok {
+		f.Incomplete = "the dynamic string table lies outside the file"
+		return nil
+	}
+	var failed error
+	f.fill(d, func(off uint64) []byte {
+		if off >= uint64(tab.size()) {
+			return nil
+		}
+		from := tab.off + int64(off)
+		b, err := at(extent{from, min(from+maxString, tab.end)})
+		if err != nil {
+			failed = err
+		}
+		return b
+	})
+	return failed
+}

@@ -1,0 +1,319 @@
+package layers
+
+import (
+	"archive/tar"
+	"encoding/json"
+	"errors"
+	"io"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/gpulint/gpulint/facts"
+	"github.com/gpulint/gpulint/scan/binary"
+	"github.com/gpulint/gpulint/scan/catalog"
+	"github.com/gpulint/gpulint/scan/packages"
+)
+
+// file looks at a regular file.
+func (w *walker) file(abs string, h *tar.Header, tr *tar.Reader) error {
+	dir, base := path.Split(abs)
+	switch {
+	case abs == packages.DpkgStatus || strings.HasPrefix(abs, packages.DpkgStatusDir) && !strings.HasSuffix(base, ".md5sums"):
+		return w.dpkgStatus(abs, tr)
+	case abs == "/etc/ld.so.conf" || dir == "/etc/ld.so.conf.d/" && strings.HasSuffix(base, ".conf"):
+		return w.conf(abs, tr)
+	case base == "version.json" || base == "version.txt":
+		return w.toolkit(abs, h.Size, tr)
+	}
+	if owner, ok := packages.DpkgListOwner(abs); ok {
+		return w.dpkgList(abs, owner, tr)
+	}
+	named, isNamed := catalog.Match(base)
+	if h.Size == 0 {
+		if isNamed {
+			w.addDriver(driverFile(abs, 0, named, facts.ClassEmpty, "name"))
+		}
+		return nil
+	}
+	return w.elf(abs, h, tr, named, isNamed)
+}
+
+// elf looks into a file if it is ELF: names are claims, and a renamed driver
+// library is still one.
+func (w *walker) elf(abs string, h *tar.Header, tr *tar.Reader, named catalog.File, isNamed bool) error {
+	if h.Size < 52 {
+		return nil
+	}
+	o := binary.Options{
+		Versions: func(soname string) bool {
+			if isNamed {
+				return named.RM == "" || !named.Known
+			}
+			_, ok := catalog.SONAME(soname)
+			return ok
+		},
+		Hints: catalog.Hints(),
+	}
+	var f *binary.File
+	var err error
+	if at := w.position(h); at != nil {
+		f, err = binary.ReadAt(at, h.Size, o)
+	} else {
+		if isNamed {
+			o.Hints = nil
+		}
+		f, err = w.readELF(tr, h.Size, o)
+	}
+	if errors.Is(err, binary.ErrNotELF) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if f.Incomplete != "" && (isNamed || strings.Contains(abs, "cudart")) {
+		w.f.incomplete("elf", abs, "what the file says of itself: "+f.Incomplete)
+	}
+	if d, ok := driverOf(abs, h.Size, named, isNamed, f); ok {
+		w.addDriver(d)
+		return nil
+	}
+	if r, ok := runtimeOf(abs, h.Size, f); ok {
+		w.addRuntime(r)
+	}
+	return nil
+}
+
+// position returns the file's content by position where the layer can seek.
+func (w *walker) position(h *tar.Header) io.ReaderAt {
+	if w.section == nil || h.Typeflag != tar.TypeReg || h.PAXRecords["GNU.sparse.major"] != "" ||
+		h.PAXRecords["GNU.sparse.map"] != "" {
+		return nil
+	}
+	at, err := w.section.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil
+	}
+	return io.NewSectionReader(w.section, at, h.Size)
+}
+
+// readELF spares the ELF reader files that are none.
+func (w *walker) readELF(r io.Reader, size int64, o binary.Options) (*binary.File, error) {
+	if w.buf == nil {
+		w.buf = make([]byte, 4)
+	}
+	if _, err := io.ReadFull(r, w.buf); err != nil {
+		return nil, err
+	}
+	if string(w.buf) != "\x7fELF" {
+		return nil, binary.ErrNotELF
+	}
+	return binary.Read(io.MultiReader(strings.NewReader("\x7fELF"), r), size, o)
+}
+
+// driverOf tells whether an ELF file is a driver file, by the proof that its
+// row of the catalog wants.
+func driverOf(abs string, size int64, named catalog.File, isNamed bool, f *binary.File) (facts.DriverFile, bool) {
+	rm := f.Driver()
+	if isNamed {
+		class, matched := facts.ClassLibrary, "name"
+		if named.Class == catalog.Tool {
+			class = facts.ClassTool
+		}
+		ok := false
+		switch {
+		case named.RM != "" && named.Known:
+			ok, matched, rm = true, "rm-suffix", named.RM
+		case named.RM != "":
+			// An unknown name: the version must stand inside as well.
+			for _, v := range f.RMVersions {
+				ok = ok || v.Text == named.RM
+			}
+			matched, rm = "rm-suffix", named.RM
+		case named.Proof == catalog.ProofELF:
+			ok = true
+		case named.Proof == catalog.ProofWSL:
+			ok = strings.Contains(abs, "/wsl/")
+		default:
+			ok = rm != "" // a link-time stub has none
+		}
+		d := driverFile(abs, size, named, class, matched)
+		d.SONAME, d.Driver, d.Machine = f.SONAME, rm, f.Machine
+		return d, ok
+	}
+	lib, ok := catalog.SONAME(f.SONAME)
+	if !ok || rm == "" {
+		return facts.DriverFile{}, false
+	}
+	d := driverFile(abs, size, lib, facts.ClassLibrary, "soname")
+	d.SONAME, d.Driver, d.Machine = f.SONAME, rm, f.Machine
+	return d, true
+}
+
+func driverFile(abs string, size int64, f catalog.File, class, matched string) facts.DriverFile {
+	return facts.DriverFile{
+		File: facts.File{Path: abs, Size: size}, Class: class, Name: f.Name, Driver: f.RM,
+		Matched: matched, Place: place(abs), Source: f.Source,
+	}
+}
+
+// place names the directories where driver files may be: cuda-compat and
+// link-time stubs.
+func place(abs string) string {
+	dirs := strings.Split(path.Dir(abs), "/")
+	for i := len(dirs) - 1; i >= 0; i-- {
+		switch dirs[i] {
+		case "compat", "compat_orin", "cuda-compat":
+			return facts.PlaceCompat
+		case "stubs":
+			return facts.PlaceStubs
+		}
+	}
+	return ""
+}
+
+// cudartName matches names and SONAMEs of CUDA's runtime, also as auditwheel
+// renames them: libcudart.so.12.4.127, libcudart-9335f6a2.so.12.
+var cudartName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^libcudart(?:-[0-9a-f]{8})?\.so\.(\d+(?:\.\d+){0,3})$`)
+})
+
+// runtimeOf tells whether an ELF file is a CUDA runtime, and of which version.
+func runtimeOf(abs string, size int64, f *binary.File) (facts.Runtime, bool) {
+	if !strings.HasPrefix(f.SONAME, "libcudart") || place(abs) == facts.PlaceStubs {
+		return facts.Runtime{}, false
+	}
+	son := cudartName().FindStringSubmatch(f.SONAME)
+	if son == nil {
+		return facts.Runtime{}, false
+	}
+	r := facts.Runtime{
+		File: facts.File{Path: abs, Size: size}, SONAME: f.SONAME, Linkage: "shared", Machine: f.Machine,
+		CUDA: sonameCUDA(son[1]),
+	}
+	if m := cudartName().FindStringSubmatch(path.Base(abs)); m != nil {
+		if parts := strings.Split(m[1], "."); len(parts) >= 3 {
+			r.Library, r.CUDA = m[1], parts[0]+"."+parts[1]
+		}
+	}
+	return r, true
+}
+
+// sonameCUDA is the CUDA version of a runtime's SONAME: major and minor up to
+// 10.2; libcudart.so.11.0 stands for every 11.x, and .12 for every 12.x.
+func sonameCUDA(v string) string {
+	major, _, _ := strings.Cut(v, ".")
+	if len(major) == 1 || major == "10" {
+		return v
+	}
+	return major
+}
+
+// toolkit reads the version that a CUDA toolkit states of itself.
+func (w *walker) toolkit(abs string, size int64, r io.Reader) error {
+	if !strings.Contains(strings.ToLower(path.Base(path.Dir(abs))), "cuda") {
+		return nil
+	}
+	b, whole, err := limited(r, 64<<10)
+	if err != nil || !whole {
+		return err
+	}
+	v := ""
+	if strings.HasSuffix(abs, ".json") {
+		var doc struct {
+			CUDA struct {
+				Version string `json:"version"`
+			} `json:"cuda"`
+		}
+		if json.Unmarshal(b, &doc) == nil {
+			v = doc.CUDA.Version
+		}
+	} else if rest, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "CUDA Version "); ok {
+		v, _, _ = strings.Cut(rest, "\n")
+	}
+	if v = strings.TrimSpace(v); v == "" || len(v) > 32 || len(w.f.Toolkits) >= w.o.Limits.Facts {
+		return nil
+	}
+	w.f.Toolkits = append(w.f.Toolkits, facts.Toolkit{File: facts.File{Path: abs, Size: size}, CUDA: v})
+	return nil
+}
+
+// symlink takes a link with a driver library's name.
+func (w *walker) symlink(abs, target string) {
+	f, ok := catalog.Match(path.Base(abs))
+	if !ok || f.Class != catalog.Library || !f.Known && !strings.Contains(f.Name, "nvidia") {
+		return
+	}
+	d := driverFile(abs, 0, f, facts.ClassLink, "name")
+	d.Link = target
+	w.addDriver(d)
+}
+
+// hardlink gives a fact a second name.
+func (w *walker) hardlink(abs, target string) {
+	t, ok := cleanName(target)
+	if !ok {
+		return
+	}
+	if t, ok = w.paths.canonical(t); !ok {
+		return
+	}
+	if i, ok := w.driver["/"+t]; ok {
+		d := w.f.DriverFiles[i]
+		d.Path, d.Place = abs, place(abs)
+		w.addDriver(d)
+	}
+	if i, ok := w.runtime["/"+t]; ok {
+		r := w.f.Runtimes[i]
+		r.Path = abs
+		w.addRuntime(r)
+	}
+}
+
+// dpkgStatus reads package records.
+func (w *walker) dpkgStatus(abs string, r io.Reader) error {
+	err := packages.ReadDpkg(r, func(rec packages.Record) {
+		keep := catalog.DriverPackage(rec.Name) || catalog.CUDAPackage(rec.Name)
+		var deps []string
+		for _, d := range rec.Depends {
+			if catalog.DriverPackage(d) {
+				deps = append(deps, d)
+			}
+		}
+		if !keep && len(deps) == 0 {
+			return
+		}
+		rec.Depends = deps
+		if len(w.f.Records) >= w.o.Limits.Facts {
+			w.f.incomplete("packages", abs, "further package records")
+			return
+		}
+		w.f.Records = append(w.f.Records, PackageRecord{Record: rec, Path: abs})
+	})
+	return w.recordLimit(abs, err)
+}
+
+// dpkgList reads which paths a package owns, as far as their names matter.
+func (w *walker) dpkgList(abs, owner string, r io.Reader) error {
+	err := packages.ReadDpkgList(r, func(p string) {
+		base := path.Base(p)
+		if _, ok := catalog.Match(base); !ok && !strings.HasPrefix(base, "libcudart") {
+			return
+		}
+		if len(w.f.Owners) >= w.o.Limits.Facts {
+			w.f.incomplete("packages", abs, "the owners of some files")
+			return
+		}
+		w.f.Owners[p] = owner
+	})
+	return w.recordLimit(abs, err)
+}
+
+func (w *walker) recordLimit(abs string, err error) error {
+	if errors.Is(err, packages.ErrLimit) {
+		w.f.incomplete("packages", abs, "package records: "+err.Error())
+		return nil
+	}
+	return err
+}

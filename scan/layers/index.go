@@ -1,0 +1,194 @@
+package layers
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/klauspost/compress/s2"
+)
+
+// Type is the type of an entry of an index.
+type Type byte
+
+// Types of entries. Whiteout and Opaque are marks beside a node.
+const (
+	Dir      Type = 'd'
+	Regular  Type = 'f'
+	Symlink  Type = 'l'
+	Other    Type = 'o' // device, fifo
+	Whiteout Type = 'w' // the name is hidden in lower layers
+	Opaque   Type = 'q' // the directory hides its content in lower layers
+)
+
+// Entry is one path of a layer. Paths have no leading slash.
+type Entry struct {
+	Path string
+	Type Type
+	// Link is the target of a symbolic link.
+	Link string
+	// seq counts the entries in the order of the tar: of two with one path the
+	// later wins.
+	seq uint32
+}
+
+// blockSize is the size in bytes of a block before compression.
+const blockSize = 16 << 10
+
+// block is a run of sorted, front-coded entries.
+type block struct {
+	first string
+	data  []byte // compressed
+}
+
+// Index holds the paths of a layer, sorted, front-coded and compressed: about
+// ten bytes a path. It is not safe for concurrent use.
+type Index struct {
+	blocks []block
+	count  int
+	size   int
+	// cache are the blocks decoded last.
+	cache [4]struct {
+		n       int
+		entries []Entry
+	}
+	turn int
+}
+
+// Len is the number of entries.
+func (x *Index) Len() int { return x.count }
+
+// Size is the size of the index in bytes.
+func (x *Index) Size() int { return x.size }
+
+// entries decodes a block.
+func (x *Index) entries(n int) []Entry {
+	for i := range x.cache {
+		if c := &x.cache[i]; c.entries != nil && c.n == n {
+			return c.entries
+		}
+	}
+	es := decodeBlock(x.blocks[n].data)
+	c := &x.cache[x.turn]
+	x.turn = (x.turn + 1) % len(x.cache)
+	c.n, c.entries = n, es
+	return es
+}
+
+// from calls yield for the entries from a path on, in order, until it is false.
+func (x *Index) from(p string, yield func(*Entry) bool) {
+	// The first block that may hold p is the last one that begins before it:
+	// entries of one path may span blocks.
+	n := sort.Search(len(x.blocks), func(i int) bool { return x.blocks[i].first >= p })
+	if n > 0 {
+		n--
+	}
+	for ; n < len(x.blocks); n++ {
+		es := x.entries(n)
+		i := sort.Search(len(es), func(i int) bool { return es[i].Path >= p })
+		for ; i < len(es); i++ {
+			if !yield(&es[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Node is what a layer has at one path.
+type Node struct {
+	// Type is that of the node, 0 if the layer has none there. A directory
+	// that has entries below it but none of its own is Dir as well.
+	Type Type
+	Link string
+	// Whiteout and Opaque are the marks.
+	Whiteout, Opaque bool
+	seq              uint32
+	// lost is the last place at which a non-directory stood here: what was
+	// below before is gone.
+	lost uint32
+}
+
+// at reads what stands at a path, without its ancestors.
+func (x *Index) at(p string) Node {
+	var n Node
+	x.from(p, func(e *Entry) bool {
+		if e.Path != p {
+			return false
+		}
+		switch e.Type {
+		case Whiteout:
+			n.Whiteout = true
+		case Opaque:
+			n.Opaque = true
+		default:
+			if n.Type == 0 || e.seq >= n.seq {
+				n.Type, n.Link, n.seq = e.Type, e.Link, e.seq
+			}
+			if e.Type != Dir {
+				n.lost = max(n.lost, e.seq)
+			}
+		}
+		return true
+	})
+	if n.Type == 0 && (p == "" || x.hasBelow(p)) {
+		n.Type = Dir
+	}
+	return n
+}
+
+// hasBelow says whether the layer has anything below a directory.
+func (x *Index) hasBelow(dir string) bool {
+	found := false
+	x.from(dir+"/", func(e *Entry) bool {
+		found = strings.HasPrefix(e.Path, dir+"/")
+		return false
+	})
+	return found
+}
+
+// Get reads what the layer has at a path. A node whose directory was replaced
+// later in the same tar is gone.
+func (x *Index) Get(p string) Node {
+	n := x.at(p)
+	if n.Type == 0 || p == "" {
+		return n
+	}
+	for i := 0; i < len(p); i++ {
+		if p[i] == '/' {
+			if a := x.at(p[:i]); a.lost > n.seq && n.seq > 0 {
+				n.Type, n.Link = 0, ""
+				return n
+			}
+		}
+	}
+	return n
+}
+
+// Children calls yield for each name that stands directly in a directory, in
+// order, once each.
+func (x *Index) Children(dir string, yield func(name string) bool) {
+	prefix := dir + "/"
+	if dir == "" {
+		prefix = ""
+	}
+	last := ""
+	x.from(prefix, func(e *Entry) bool {
+		rest, ok := strings.CutPrefix(e.Path, prefix)
+		if !ok {
+			return false
+		}
+		name, _, _ := strings.Cut(rest, "/")
+		if name == "" || name == last {
+			return true
+		}
+		last = name
+		return yield(name)
+	})
+}
+
+func decodeBlock(data []byte) []Entry {
+	raw, err := s2.Decode(nil, data)
+	if err != nil {
+		panic(err) // our own bytes, never from outside
+	}
+	return decodeEntries(raw)
+}

@@ -1,0 +1,303 @@
+package layers
+
+import (
+	"archive/tar"
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gpulint/gpulint/facts"
+)
+
+// Blob is a layer as stored.
+type Blob struct {
+	// Reader yields the stored bytes from the start.
+	Reader io.Reader
+	// Section is the blob as a section of a local file, nil if it is none.
+	Section *io.SectionReader
+	// Digest and DiffID are what the manifest and the configuration claim;
+	// either may be empty.
+	Digest, DiffID string
+	// Size is what the manifest claims in bytes, -1 if it does not.
+	Size int64
+}
+
+// Options say how a layer is read.
+type Options struct {
+	Limits Limits
+	// Verify has every byte read and all digests computed. Without it an
+	// uncompressed layer of a local file is read by seeking, unverified.
+	Verify bool
+}
+
+// ErrDigest says that a blob is not what its digest names.
+var ErrDigest = errors.New("wrong digest")
+
+// ErrBroken says that a layer is not a whole tar.
+var ErrBroken = errors.New("broken layer")
+
+// Walk reads a layer into facts. Errors wrap [ErrDigest], [ErrBroken], the
+// context's error, or that of the blob's reader.
+func Walk(ctx context.Context, b Blob, o Options) (*Facts, error) {
+	in, err := open(ctx, b, o)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	w := &walker{ctx: ctx, o: o, f: &Facts{Owners: map[string]string{}}, section: in.seek}
+	if err := w.walk(in.tar); err != nil {
+		// A wrong digest explains a broken tar, and not the reverse.
+		if errors.Is(err, ErrBroken) {
+			if derr := in.finish(w.f); errors.Is(derr, ErrDigest) {
+				return nil, derr
+			}
+		}
+		return nil, err
+	}
+	if err := in.finish(w.f); err != nil {
+		return nil, err
+	}
+	w.f.Index = w.paths.index()
+	return w.f, nil
+}
+
+// walker is the state of one walk.
+type walker struct {
+	ctx   context.Context
+	o     Options
+	f     *Facts
+	paths builder
+	// section is set where contents are read by position.
+	section *io.SectionReader
+	// byPath finds facts for hard links: index into DriverFiles and Runtimes.
+	driver, runtime map[string]int
+	buf             []byte
+}
+
+// walk reads the entries of a tar.
+func (w *walker) walk(r io.Reader) error {
+	tr := tar.NewReader(r)
+	for {
+		if w.f.Entries%1024 == 0 {
+			if err := w.ctx.Err(); err != nil {
+				return err
+			}
+		}
+		h, err := tr.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errLimit):
+			w.f.incomplete("layer-bytes", "", "everything behind the first bytes of the layer")
+			return nil
+		case err != nil && w.ctx.Err() != nil:
+			return w.ctx.Err()
+		case err != nil:
+			return broken(fmt.Sprintf("after %d entries", w.f.Entries), err)
+		}
+		if w.f.Entries++; w.f.Entries > w.o.Limits.Entries {
+			w.f.incomplete("entries", h.Name, "all later entries of the layer")
+			return nil
+		}
+		if w.paths.size() > w.o.Limits.IndexBytes {
+			w.f.incomplete("index-bytes", h.Name, "all later entries of the layer")
+			return nil
+		}
+		err = w.entry(h, tr)
+		switch {
+		case errors.Is(err, errLimit):
+			w.f.incomplete("layer-bytes", h.Name, "everything behind the first bytes of the layer")
+			return nil
+		case err != nil && w.ctx.Err() != nil:
+			return w.ctx.Err()
+		case err != nil:
+			return broken("at "+quote(h.Name), err)
+		}
+	}
+}
+
+// broken makes an error that says where a layer is broken. Errors of the
+// source (a network, a disk) keep their own kind.
+func broken(where string, err error) error {
+	var se *sourceError
+	if errors.As(err, &se) {
+		return fmt.Errorf("reading %s: %w", where, se.err)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: it ends in the middle, %s: %w", ErrBroken, where, err)
+	}
+	return fmt.Errorf("%w: no valid tar %s: %w", ErrBroken, where, err)
+}
+
+const (
+	whiteoutPrefix = ".wh."
+	opaqueMarker   = ".wh..wh..opq"
+)
+
+// entry takes one entry of the tar.
+func (w *walker) entry(h *tar.Header, tr *tar.Reader) error {
+	p, ok := cleanName(h.Name)
+	if !ok {
+		if p == "" {
+			return nil // the root itself
+		}
+		w.f.incomplete("path", p, "entries with a name that no file system can hold")
+		return nil
+	}
+	dir, base := path.Split(p)
+	dir = strings.TrimSuffix(dir, "/")
+	if strings.HasPrefix(base, whiteoutPrefix) {
+		w.whiteout(dir, base)
+		return nil
+	}
+	if p, ok = w.paths.canonical(p); !ok {
+		w.f.incomplete("links", h.Name, "entries below a circle of links")
+		return nil
+	}
+	abs := "/" + p
+	switch h.Typeflag {
+	case tar.TypeDir:
+		w.paths.add(p, Dir, "")
+	case tar.TypeReg, tar.TypeGNUSparse:
+		w.paths.add(p, Regular, "")
+		w.forget(abs)
+		return w.file(abs, h, tr)
+	case tar.TypeLink:
+		w.paths.add(p, Regular, "")
+		w.forget(abs)
+		w.hardlink(abs, h.Linkname)
+	case tar.TypeSymlink:
+		if len(h.Linkname) > maxPathLength {
+			w.f.incomplete("path", abs, "links with a target that no file system can hold")
+			return nil
+		}
+		w.paths.add(p, Symlink, h.Linkname)
+		w.forget(abs)
+		w.symlink(abs, h.Linkname)
+	default:
+		w.paths.add(p, Other, "")
+		w.forget(abs)
+	}
+	return nil
+}
+
+// whiteout takes a marker that hides something in lower layers.
+func (w *walker) whiteout(dir, base string) {
+	dir, ok := w.paths.canonical(dir + "/x")
+	if !ok {
+		return
+	}
+	dir = parent(dir)
+	if base == opaqueMarker {
+		w.paths.add(dir, Opaque, "")
+		return
+	}
+	name := strings.TrimPrefix(base, whiteoutPrefix)
+	// .wh..wh.plnk and such are AUFS's own and hide nothing.
+	if name == "" || name == "." || name == ".." || strings.HasPrefix(name, whiteoutPrefix) {
+		return
+	}
+	w.paths.add(path.Join(dir, name), Whiteout, "")
+}
+
+// cleanName makes a tar name relative to the root. It is false, with the name
+// where there is one, for the root and for what cannot be a path.
+func cleanName(name string) (string, bool) {
+	p := strings.TrimPrefix(path.Clean("/"+name), "/")
+	if p == "" {
+		return "", false
+	}
+	if len(p) > maxPathLength || strings.IndexByte(p, 0) >= 0 {
+		return p[:min(len(p), 64)], false
+	}
+	return p, true
+}
+
+// limited returns at most n bytes of a small file, and whether that is all.
+func limited(r io.Reader, n int64) ([]byte, bool, error) {
+	b, err := io.ReadAll(io.LimitReader(r, n+1))
+	if int64(len(b)) > n {
+		return b[:n], false, err
+	}
+	return b, true, err
+}
+
+// conf reads a configuration file of the linker.
+func (w *walker) conf(abs string, r io.Reader) error {
+	b, whole, err := limited(r, 64<<10)
+	if err != nil {
+		return err
+	}
+	if !whole || len(w.f.Conf) >= 1000 {
+		w.f.incomplete("ld.so.conf", abs, "directories of the linker's configuration")
+	}
+	c := ConfFile{Path: abs}
+	sc := bufio.NewScanner(strings.NewReader(string(b)))
+	for sc.Scan() {
+		line, _, _ := strings.Cut(sc.Text(), "#")
+		if line = strings.TrimSpace(line); line != "" && utf8.ValidString(line) {
+			c.Lines = append(c.Lines, line)
+		}
+	}
+	w.f.Conf = append(w.f.Conf, c)
+	return nil
+}
+
+// quote makes a name of the image fit for one line of an error.
+func quote(name string) string {
+	if len(name) > 200 {
+		name = name[:200] + "…"
+	}
+	return fmt.Sprintf("%q", name)
+}
+
+// forget drops facts of an entry that a later one of the same tar replaces.
+func (w *walker) forget(abs string) {
+	if i, ok := w.driver[abs]; ok {
+		w.f.DriverFiles = append(w.f.DriverFiles[:i], w.f.DriverFiles[i+1:]...)
+		w.reindex()
+	}
+	if i, ok := w.runtime[abs]; ok {
+		w.f.Runtimes = append(w.f.Runtimes[:i], w.f.Runtimes[i+1:]...)
+		w.reindex()
+	}
+}
+
+func (w *walker) reindex() {
+	w.driver, w.runtime = map[string]int{}, map[string]int{}
+	for i, f := range w.f.DriverFiles {
+		w.driver[f.Path] = i
+	}
+	for i, f := range w.f.Runtimes {
+		w.runtime[f.Path] = i
+	}
+}
+
+func (w *walker) addDriver(d facts.DriverFile) {
+	if len(w.f.DriverFiles) >= w.o.Limits.Facts {
+		w.f.incomplete("driver-files", d.Path, "further driver files of the layer")
+		return
+	}
+	if w.driver == nil {
+		w.driver = map[string]int{}
+	}
+	w.driver[d.Path] = len(w.f.DriverFiles)
+	w.f.DriverFiles = append(w.f.DriverFiles, d)
+}
+
+func (w *walker) addRuntime(r facts.Runtime) {
+	if len(w.f.Runtimes) >= w.o.Limits.Facts {
+		w.f.incomplete("runtimes", r.Path, "further CUDA runtimes of the layer")
+		return
+	}
+	if w.runtime == nil {
+		w.runtime = map[string]int{}
+	}
+	w.runtime[r.Path] = len(w.f.Runtimes)
+	w.f.Runtimes = append(w.f.Runtimes, r)
+}
