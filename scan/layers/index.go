@@ -101,10 +101,9 @@ type Node struct {
 	Link string
 	// Whiteout and Opaque are the marks.
 	Whiteout, Opaque bool
-	seq              uint32
-	// lost is the last place at which a non-directory stood here: what was
-	// below before is gone.
-	lost uint32
+	// The places in the tar of the node and of the marks, and the last place
+	// at which a non-directory stood here: what was below before is gone.
+	seq, whiteout, opaque, lost uint32
 }
 
 // at reads what stands at a path, without its ancestors.
@@ -116,11 +115,11 @@ func (x *Index) at(p string) Node {
 		}
 		switch e.Type {
 		case Whiteout:
-			n.Whiteout = true
+			n.whiteout = max(n.whiteout, e.seq)
 		case Opaque:
-			n.Opaque = true
+			n.opaque = max(n.opaque, e.seq)
 		default:
-			if n.Type == 0 || e.seq >= n.seq {
+			if e.seq >= n.seq {
 				n.Type, n.Link, n.seq = e.Type, e.Link, e.seq
 			}
 			if e.Type != Dir {
@@ -129,7 +128,10 @@ func (x *Index) at(p string) Node {
 		}
 		return true
 	})
-	if n.Type == 0 && (p == "" || x.hasBelow(p)) {
+	// Unpacking writes a node over a whiteout that came before it.
+	n.Whiteout = n.whiteout > n.seq
+	n.Opaque = n.opaque > n.lost
+	if n.Type == 0 && (p == "" || n.Opaque || x.hasBelow(p)) {
 		n.Type = Dir
 	}
 	return n
@@ -145,22 +147,45 @@ func (x *Index) hasBelow(dir string) bool {
 	return found
 }
 
-// Get reads what the layer has at a path. A node whose directory was replaced
-// later in the same tar is gone.
+// Get reads what the layer has at a path. What stood in a directory that was
+// replaced later in the same tar is gone.
 func (x *Index) Get(p string) Node {
 	n := x.at(p)
-	if n.Type == 0 || p == "" {
+	if n.Type == 0 && !n.Whiteout && !n.Opaque {
 		return n
 	}
 	for i := 0; i < len(p); i++ {
-		if p[i] == '/' {
-			if a := x.at(p[:i]); a.lost > n.seq && n.seq > 0 {
-				n.Type, n.Link = 0, ""
-				return n
+		if p[i] != '/' {
+			continue
+		}
+		lost := x.at(p[:i]).lost
+		if lost == 0 {
+			continue
+		}
+		if n.Type != 0 && lost > n.seq {
+			n.Type, n.Link = 0, ""
+			if n.opaque > lost || x.livesBelow(p, lost) {
+				n.Type = Dir
 			}
 		}
+		n.Whiteout = n.Whiteout && n.whiteout > lost
+		n.Opaque = n.Opaque && n.opaque > lost
 	}
 	return n
+}
+
+// livesBelow says whether anything came below a directory after a place in
+// the tar.
+func (x *Index) livesBelow(dir string, seq uint32) bool {
+	found := false
+	x.from(dir+"/", func(e *Entry) bool {
+		if !strings.HasPrefix(e.Path, dir+"/") {
+			return false
+		}
+		found = e.seq > seq
+		return !found
+	})
+	return found
 }
 
 // Children calls yield for each name that stands directly in a directory, in

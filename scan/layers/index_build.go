@@ -29,10 +29,14 @@ func (b *builder) add(path string, typ Type, link string) {
 	b.bytes += len(path) + len(link)
 	switch typ {
 	case Symlink:
+		b.links.removeBelow(path)
 		b.links.add(path, link)
 	case Whiteout, Opaque:
+	case Dir:
+		b.links.remove(path)
 	default:
 		b.links.remove(path)
+		b.links.removeBelow(path)
 	}
 	if len(b.pending) >= runEntries || b.bytes >= runBytes {
 		b.run()

@@ -16,17 +16,22 @@ const exactLinks = 1 << 16
 
 // linkSet knows the symbolic links that a layer has brought so far.
 type linkSet struct {
-	exact  map[string]string
+	exact map[string]string
+	// dirs are the directories above the links held by name.
+	dirs   map[string]bool
 	filter []uint64
 	seed   maphash.Seed
 }
 
 func (s *linkSet) add(p, target string) {
 	if s.exact == nil {
-		s.exact = make(map[string]string)
+		s.exact, s.dirs = make(map[string]string), make(map[string]bool)
 	}
 	if len(s.exact) < exactLinks {
 		s.exact[p] = target
+		for dir := parent(p); dir != "" && !s.dirs[dir]; dir = parent(dir) {
+			s.dirs[dir] = true
+		}
 		return
 	}
 	if s.filter == nil {
@@ -35,7 +40,27 @@ func (s *linkSet) add(p, target string) {
 	s.each(p, func(word, bit uint64) bool { s.filter[word] |= bit; return true })
 }
 
+// remove forgets a link that something else replaces.
 func (s *linkSet) remove(p string) { delete(s.exact, p) }
+
+// removeBelow forgets the links in a directory that a file or link replaces.
+func (s *linkSet) removeBelow(dir string) {
+	if !s.dirs[dir] {
+		return
+	}
+	below := func(p string) bool { return len(p) > len(dir) && p[len(dir)] == '/' && p[:len(dir)] == dir }
+	for p := range s.exact {
+		if below(p) {
+			delete(s.exact, p)
+		}
+	}
+	delete(s.dirs, dir)
+	for p := range s.dirs {
+		if below(p) {
+			delete(s.dirs, p)
+		}
+	}
+}
 
 // each visits the bits of a path.
 func (s *linkSet) each(p string, visit func(word, bit uint64) bool) bool {

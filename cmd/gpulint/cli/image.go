@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// imageOptions are the flags of gpulint image.
+type imageOptions struct {
+	inputs    []string
+	drivers   []string
+	runtime   string
+	platforms []string
+
+	formats  []string
+	output   string
+	failOn   string
+	severity string
+	anchor   string
+	color    string
+
+	ignore      []string
+	showIgnored bool
+	explain     bool
+	verify      bool
+	verbose     bool
+	quiet       bool
+	timeout     time.Duration
+
+	plainHTTP bool
+	insecure  bool
+	caFile    string
+}
+
+func newImage() *cobra.Command {
+	o := &imageOptions{}
+	cmd := &cobra.Command{
+		Use:   "image REF...",
+		Short: "Lint container images",
+		Long: `Lint images of a registry, or of files given by --input: an OCI archive, a docker
+archive (docker save) or an OCI layout directory, told apart by their content.`,
+		Example: `  gpulint image nvcr.io/acme/trainer:1.4 --driver 535.161.08
+  gpulint image --input image.tar --driver 470.256.02,550.163.01
+  gpulint image --input layout/ -f table -f sarif=gpulint.sarif`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.inputs, "input", nil, "read the image from this `PATH`: archive or layout directory (repeatable)")
+	f.StringSliceVar(&o.drivers, "driver", nil, "judge against these driver `VERSIONS`, such as 535.161.08")
+	f.StringVar(&o.runtime, "runtime", "", "how driver files get into containers: legacy, jit-cdi, cdi-runtime, cdi, csv, wsl or gke")
+	f.StringSliceVar(&o.platforms, "platform", nil, "`OS/ARCH` to take of an index, or all (default linux/amd64, else the first)")
+	f.StringArrayVarP(&o.formats, "format", "f", nil, "`FORMAT[=FILE]`: table, json, sarif, facts or input (repeatable)")
+	f.StringVarP(&o.output, "output", "o", "", "`FILE` for a single format")
+	f.StringVar(&o.failOn, "fail-on", "error", "lowest `LEVEL` that makes the exit status 1: error, warning, note or never")
+	f.StringVar(&o.severity, "severity", "", "lowest `LEVEL` that is shown: error, warning or note")
+	f.StringVar(&o.anchor, "sarif-anchor", "", "`FILE` of the repository on which SARIF results are shown, at line 1")
+	f.StringVar(&o.color, "color", "auto", "colour: auto, always or never")
+	f.StringSliceVar(&o.ignore, "ignore", nil, "`RULES` to ignore, by ID or name; what they found is counted as ignored")
+	f.BoolVar(&o.showIgnored, "show-ignored", false, "show ignored findings too")
+	f.BoolVar(&o.explain, "explain", false, "show the reasons of each verdict with the table rows they rest on")
+	f.BoolVar(&o.verify, "verify", false, "read every byte and compare every digest")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "show all evidence and the causes of errors")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but the report")
+	f.DurationVar(&o.timeout, "timeout", 0, "give up after this `DURATION`, such as 10m (default: never)")
+	f.BoolVar(&o.plainHTTP, "plain-http", false, "use HTTP for the registry")
+	f.BoolVar(&o.insecure, "insecure", false, "do not check the registry's TLS certificate")
+	f.StringVar(&o.caFile, "ca-file", "", "`FILE` with further certificate authorities (PEM)")
+	return cmd
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Exit statuses.
+const (
+	exitOK       = 0 // nothing at or above --fail-on
+	exitFindings = 1 // findings at or above --fail-on
+	exitUsage    = 2 // wrong usage or configuration
+	exitInput    = 3 // an input is missing, unreadable, truncated or broken
+	exitStopped  = 4 // cancelled or out of time
+)
+
+// usageError is wrong usage: exit status 2.
+type usageError struct {
+	err  error
+	hint string
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &usageError{err: fmt.Errorf(format, args...)}
+}
+
+// exitError carries an exit status whose reason was printed already.
+type exitError struct{ code int }
+
+func (e *exitError) Error() string { return fmt.Sprintf("exit status %d", e.code) }
+
+// Main runs gpulint with the given arguments (without the program's name) and
+// returns its exit status. Reports go to out, everything else to errw.
+func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errw)
+	err := root.ExecuteContext(ctx)
+	var exit *exitError
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &exit):
+		return exit.code
+	}
+	say(errw, err.Error())
+	if errors.As(err, &usage) {
+		if usage.hint != "" {
+			_, _ = fmt.Fprintln(errw, "  "+usage.hint)
+		}
+		rescue(args, out, errw, err)
+		return exitUsage
+	}
+	if ctx.Err() != nil {
+		return exitStopped
+	}
+	return exitInput
+}
+
+// say prints one line of an error: names from images may hold line breaks.
+func say(w io.Writer, text string) {
+	_, _ = fmt.Fprintln(w, "gpulint: "+oneLine(text))
+}
+
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "gpulint",
+		Short: "A linter for GPU container images and clusters",
+		Long: `gpulint finds what makes GPU containers fail before they are deployed: driver
+files that the image must not ship, CUDA that the driver cannot run, and more.
+It needs no GPU, no daemon, no network database and no root.
+
+Exit status: 0 nothing at or above --fail-on; 1 findings; 2 wrong usage or
+configuration; 3 an input is missing, unreadable, truncated or broken (it
+outranks 1); 4 cancelled or out of time.
+
+Each flag can be set by a variable: --fail-on by GPULINT_FAIL_ON.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("unknown command %q", args[0]), "see 'gpulint --help' for the commands"}
+			}
+			return nil
+		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd) },
+		Version:           Version(),
+	}
+	root.SetVersionTemplate("gpulint {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{err, fmt.Sprintf("see '%s --help' for the flags", cmd.CommandPath())}
+	})
+	root.AddCommand(newImage(), newVersion())
+	return root
+}
+
+// fromEnvironment sets each flag that was not given from its variable.
+func fromEnvironment(cmd *cobra.Command) error {
+	var failed error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		name := "GPULINT_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		v, ok := os.LookupEnv(name)
+		if !ok || f.Changed || f.Name == "help" || f.Name == "version" || failed != nil {
+			return
+		}
+		if err := cmd.Flags().Set(f.Name, v); err != nil {
+			failed = usagef("%s=%q: %w", name, v, err)
+		}
+	})
+	return failed
+}

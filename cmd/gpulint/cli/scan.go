@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gpulint/gpulint/compat"
+	"github.com/gpulint/gpulint/derive"
+	"github.com/gpulint/gpulint/facts"
+	"github.com/gpulint/gpulint/findings"
+	"github.com/gpulint/gpulint/fleet"
+	"github.com/gpulint/gpulint/rules"
+	"github.com/gpulint/gpulint/scan"
+	"github.com/gpulint/gpulint/scan/source"
+)
+
+// check validates the flags, before anything is read.
+func (o *imageOptions) check(args []string) ([]output, error) {
+	outs, err := parseOutputs(o.formats, o.output)
+	if err != nil {
+		return nil, err
+	}
+	if len(args)+len(o.inputs) == 0 {
+		return nil, &usageError{errors.New("no image given"), "name an image of a registry, or a file with --input PATH"}
+	}
+	for _, d := range o.drivers {
+		if _, err := compat.ParseDriver(d); err != nil {
+			return nil, usagef("--driver: %w", err)
+		}
+	}
+	for _, c := range []struct {
+		flag, value string
+		allowed     []string
+	}{
+		{"runtime", o.runtime, append(facts.Modes(), "")},
+		{"fail-on", o.failOn, []string{facts.Error, facts.Warning, facts.Note, "never"}},
+		{"severity", o.severity, []string{facts.Error, facts.Warning, facts.Note, ""}},
+		{"color", o.color, []string{"auto", "always", "never"}},
+	} {
+		if !slices.Contains(c.allowed, c.value) {
+			return nil, usagef("--%s %q is not one of %v", c.flag, c.value, slices.DeleteFunc(c.allowed, func(s string) bool { return s == "" }))
+		}
+	}
+	return outs, nil
+}
+
+// run is gpulint image.
+func (o *imageOptions) run(ctx context.Context, args []string, stdout, errw io.Writer) error {
+	outs, err := o.check(args)
+	if err != nil {
+		return err
+	}
+	if o.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("out of time after %s (--timeout)", o.timeout))
+		defer cancel()
+	}
+	engine, err := rules.New(rules.Options{})
+	if err != nil {
+		return err
+	}
+	for _, r := range o.ignore {
+		if !slices.ContainsFunc(engine.Rules(), func(x facts.Rule) bool { return x.ID == r || x.Name == r }) {
+			return usagef("--ignore %s: there is no rule of this ID or name", r)
+		}
+	}
+	targets := fleet.FromFlags(o.drivers, o.runtime)
+	r := &runner{o: o, errw: errw, engine: engine, targets: targets, doc: &document{report: newReport(targets)}}
+	r.doc.report.Rules = engine.Rules()
+	for _, ref := range args {
+		r.open(ctx, ref, source.Open)
+	}
+	for _, in := range o.inputs {
+		r.open(ctx, in, source.OpenInput)
+	}
+	res := findings.Process(r.doc.report.Findings, findings.Options{Ignore: o.ignore})
+	r.doc.report.Findings, r.doc.report.Summary = res.Findings, res.Summary
+	if err := o.write(outs, r.doc, stdout); err != nil {
+		return err
+	}
+	return r.exit(ctx)
+}
+
+func newReport(targets []facts.Target) *facts.Report {
+	return &facts.Report{
+		Schema:   facts.SchemaReport,
+		Tool:     facts.Tool{Name: "gpulint", Version: Version(), Matrix: compat.Default().Version()},
+		Subjects: []facts.Subject{}, Targets: targets, Verdicts: []facts.Verdict{}, Findings: []facts.Finding{},
+	}
+}
+
+// runner scans one reference after the other into a document.
+type runner struct {
+	o       *imageOptions
+	errw    io.Writer
+	engine  *rules.Engine
+	targets []facts.Target
+	doc     *document
+	// usage and input say what kinds of failures there were.
+	usage, input bool
+}
+
+// open scans all images of a reference or input.
+func (r *runner) open(ctx context.Context, ref string, open func(context.Context, string, source.Options) (*source.Set, error)) {
+	so := source.Options{PlainHTTP: r.o.plainHTTP, Insecure: r.o.insecure, CAFile: r.o.caFile, UserAgent: "gpulint/" + Version()}
+	for _, p := range r.o.platforms {
+		if p == "all" {
+			so.AllPlatforms = true
+		} else {
+			so.Platforms = append(so.Platforms, p)
+		}
+	}
+	set, err := open(ctx, ref, so)
+	if err != nil {
+		r.fail(ctx, ref, err)
+		return
+	}
+	for _, img := range set.Images {
+		if err := r.image(ctx, img); err != nil {
+			r.fail(ctx, img.Ref, err)
+		}
+	}
+	if err := set.Close(); err != nil {
+		r.fail(ctx, ref, err)
+	}
+}
+
+// image scans and judges one image.
+func (r *runner) image(ctx context.Context, img *source.Image) error {
+	found, err := scan.Image(ctx, img, scan.Options{Verify: r.o.verify})
+	if err != nil {
+		return err
+	}
+	d := derive.Image(r.subjectID(found), found, r.targets, compat.Default())
+	fs, err := r.engine.Eval(ctx, d.Input)
+	if err != nil {
+		return fmt.Errorf("judging %s: %w", img.Ref, err)
+	}
+	rep := r.doc.report
+	rep.Subjects = append(rep.Subjects, d.Subject)
+	rep.Verdicts = append(rep.Verdicts, d.Verdicts...)
+	rep.Findings = append(rep.Findings, fs...)
+	r.doc.images = append(r.doc.images, found)
+	r.doc.inputs = append(r.doc.inputs, d.Input)
+	return nil
+}
+
+// subjectID names an image uniquely in the report.
+func (r *runner) subjectID(img *facts.Image) string {
+	id := img.Ref
+	if img.Platform != "" {
+		id += " (" + img.Platform + ")"
+	}
+	base := id
+	for n := 2; slices.ContainsFunc(r.doc.report.Subjects, func(s facts.Subject) bool { return s.ID == id }); n++ {
+		id = fmt.Sprintf("%s #%d", base, n)
+	}
+	return id
+}
+
+// fail notes an input that could not be scanned, and says so.
+func (r *runner) fail(ctx context.Context, ref string, err error) {
+	f := facts.Failure{Ref: ref, Message: oneLine(err.Error())}
+	var se *source.Error
+	var le *scan.LayerError
+	switch {
+	case ctx.Err() != nil:
+		f.Message = ref + ": stopped: " + context.Cause(ctx).Error()
+	case errors.As(err, &se):
+		f.Hint = se.Hint
+		if se.Usage {
+			r.usage = true
+		} else {
+			r.input = true
+		}
+	case errors.As(err, &le):
+		f.Hint = le.Hint()
+		r.input = true
+	default:
+		r.input = true
+	}
+	r.doc.report.Failures = append(r.doc.report.Failures, f)
+	if r.o.quiet {
+		return
+	}
+	say(r.errw, f.Message)
+	if f.Hint != "" {
+		_, _ = fmt.Fprintln(r.errw, "  "+oneLine(f.Hint))
+	}
+}
+
+// exit chooses the exit status.
+func (r *runner) exit(ctx context.Context) error {
+	switch {
+	case ctx.Err() != nil:
+		return &exitError{exitStopped}
+	case r.input:
+		return &exitError{exitInput}
+	case r.usage:
+		return &exitError{exitUsage}
+	case findings.Reaches(r.doc.report.Findings, r.o.failOn):
+		return &exitError{exitFindings}
+	}
+	return nil
+}
