@@ -18,6 +18,9 @@ import (
 // errLimit is what a reader answers once a layer is larger than its limit.
 var errLimit = errors.New("layer larger than the limit")
 
+// errCut says that a blob is shorter than the manifest says.
+var errCut = errors.New("the blob is cut off")
+
 // sourceError marks an error of the blob's reader, so that it is not taken for
 // one of the content.
 type sourceError struct{ err error }
@@ -108,7 +111,7 @@ func (in *input) finish(f *Facts) error {
 	f.Digest = in.raw.digest()
 	if in.blob.Digest != "" && f.Digest != in.blob.Digest {
 		if in.blob.Size >= 0 && f.Size < in.blob.Size {
-			return fmt.Errorf("%w: the blob is cut off, %d of %d bytes are there", ErrBroken, f.Size, in.blob.Size)
+			return fmt.Errorf("%w: %w, %d of %d bytes are there", ErrBroken, errCut, f.Size, in.blob.Size)
 		}
 		return fmt.Errorf("%w: the blob is %s, the manifest names %s", ErrDigest, f.Digest, in.blob.Digest)
 	}

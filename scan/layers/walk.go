@@ -51,9 +51,9 @@ func Walk(ctx context.Context, b Blob, o Options) (*Facts, error) {
 	defer in.close()
 	w := &walker{ctx: ctx, o: o, f: &Facts{Owners: map[string]string{}}, section: in.seek}
 	if err := w.walk(in.tar); err != nil {
-		// A wrong digest explains a broken tar, and not the reverse.
+		// A wrong digest or a cut blob explains a broken tar, and not the reverse.
 		if errors.Is(err, ErrBroken) {
-			if derr := in.finish(w.f); errors.Is(derr, ErrDigest) {
+			if derr := in.finish(w.f); errors.Is(derr, ErrDigest) || errors.Is(derr, errCut) {
 				return nil, derr
 			}
 		}
