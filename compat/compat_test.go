@@ -242,7 +242,7 @@ func TestCudart(t *testing.T) {
 func TestDriverCUDA(t *testing.T) {
 	t.Parallel()
 	for driver, want := range map[string]string{
-		"535.161.08": "12.2 true true", "540.4.0": "12.2 false true", "700.1.1": "13.5 false true", "340.108": "0 true false",
+		"535.161.08": "12.2 true true", "540.4.0": "12.2 false true", "700.1.1": "13.5 false true", "340.108": "0 false false",
 	} {
 		d, err := ParseDriver(driver)
 		if err != nil {

@@ -94,11 +94,16 @@ type driverCUDA struct {
 
 // ofBranch looks up the CUDA version of a branch. A branch that is not listed
 // has at least that of the nearest older one: CUDA versions rise with
-// branches. It is false for branches older than the table.
+// branches. It is false for a matrix without branches.
 func (m *Matrix) ofBranch(n int, windows bool) (driverCUDA, bool) {
 	i := sort.Search(len(m.branches), func(i int) bool { return m.branches[i].number > n }) - 1
-	if i < 0 {
+	if len(m.branches) == 0 {
 		return driverCUDA{}, false
+	}
+	if i < 0 {
+		return driverCUDA{atLeast: true, most: m.branches[0].cuda.Major, reason: Reason{
+			Text: "branch R" + strconv.Itoa(n) + " is older than the tables", Confidence: "medium",
+		}}, true
 	}
 	b := m.branches[i]
 	name := "R" + strconv.Itoa(b.number)
@@ -126,7 +131,7 @@ func (m *Matrix) ofBranch(n int, windows bool) (driverCUDA, bool) {
 // false for branches older than the table.
 func (m *Matrix) DriverCUDA(d Driver) (cuda string, exact bool, reason Reason, ok bool) {
 	c, ok := m.ofBranch(d.Branch(), false)
-	return c.cuda.String(), !c.atLeast, c.reason, ok
+	return c.cuda.String(), !c.atLeast, c.reason, ok && c.cuda.Major > 0
 }
 
 // floor finds the lowest driver of a CUDA family: for minor-version
