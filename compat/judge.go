@@ -70,7 +70,7 @@ func (j *judgement) read() bool {
 		}
 	}
 	if c, err := ParseCUDA(j.t.CUDA); err == nil && c.HasMinor {
-		j.cuda = &driverCUDA{cuda: c, most: c.Major, reason: Reason{Text: "the target's driver has CUDA " + c.String() + ", as it says itself"}}
+		j.cuda = &driverCUDA{cuda: c, most: c, reason: Reason{Text: "the target's driver has CUDA " + c.String() + ", as it says itself"}}
 	}
 	if j.driver == nil && j.cuda == nil {
 		j.because(Reason{Text: "the target's driver is not known"})
@@ -91,12 +91,12 @@ func (j *judgement) level(c CUDA) {
 	switch {
 	case j.driver != nil && hasFloor:
 		j.byFloor(c, f)
-	case j.cuda != nil && j.cuda.most > 0 && j.cuda.most < c.Major:
-		j.conclude(facts.LevelIncompatible, otherMajor(c, j.cuda.most))
+	case j.cuda != nil && j.cuda.most.Major > 0 && j.cuda.most.Major < c.Major:
+		j.conclude(facts.LevelIncompatible, otherMajor(c, j.cuda.most.Major))
+	case j.cuda != nil && c.Major < 11 && j.cuda.most.Major > 0 && j.cuda.most.compare(c) < 0:
+		j.conclude(facts.LevelIncompatible, Reason{Text: "before CUDA 11 there is no minor-version compatibility"})
 	case j.cuda == nil || j.cuda.atLeast:
 		j.because(Reason{Text: "no table has a lowest driver for CUDA " + c.String()})
-	case c.Major < 11:
-		j.conclude(facts.LevelIncompatible, Reason{Text: "before CUDA 11 there is no minor-version compatibility"})
 	case j.t.CUDA != "" && j.driver == nil:
 		j.sameMajor(c, Reason{Text: "drivers of one CUDA major run each other's runtimes by minor-version compatibility", Confidence: "medium"})
 	default:
@@ -155,8 +155,8 @@ func (j *judgement) byFloor(c CUDA, f family) {
 		// At or above the packaged driver, but not of its CUDA version: a
 		// branch that is not listed.
 		j.conclude(facts.LevelNative, reason)
-	case j.cuda != nil && j.cuda.most > 0 && j.cuda.most < c.Major:
-		j.conclude(facts.LevelIncompatible, otherMajor(c, j.cuda.most))
+	case j.cuda != nil && j.cuda.most.Major > 0 && j.cuda.most.Major < c.Major:
+		j.conclude(facts.LevelIncompatible, otherMajor(c, j.cuda.most.Major))
 	default:
 		j.sameMajor(c, reason)
 	}

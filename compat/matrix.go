@@ -86,9 +86,9 @@ type driverCUDA struct {
 	cuda CUDA
 	// atLeast says that it is a lower bound only: the branch is not listed.
 	atLeast bool
-	// most is the highest major that it can have: that of the next listed
-	// branch; 0 if there is none.
-	most   int
+	// most is the highest that it can be: that of the next listed branch; 0.0
+	// if there is none.
+	most   CUDA
 	reason Reason
 }
 
@@ -101,13 +101,13 @@ func (m *Matrix) ofBranch(n int, windows bool) (driverCUDA, bool) {
 		return driverCUDA{}, false
 	}
 	if i < 0 {
-		return driverCUDA{atLeast: true, most: m.branches[0].cuda.Major, reason: Reason{
+		return driverCUDA{atLeast: true, most: m.branches[0].cuda, reason: Reason{
 			Text: "branch R" + strconv.Itoa(n) + " is older than the tables", Confidence: "medium",
 		}}, true
 	}
 	b := m.branches[i]
 	name := "R" + strconv.Itoa(b.number)
-	d := driverCUDA{cuda: b.cuda, most: b.cuda.Major}
+	d := driverCUDA{cuda: b.cuda, most: b.cuda}
 	switch {
 	case b.number == n:
 		d.reason = b.row.reason("driver_branches", name, "drivers of "+name+" have CUDA "+b.cuda.String())
@@ -116,9 +116,9 @@ func (m *Matrix) ofBranch(n int, windows bool) (driverCUDA, bool) {
 		d.reason = b.row.reason("driver_branches", name, "Windows driver "+strconv.Itoa(n)+" is of "+name+", which has CUDA "+b.cuda.String())
 		d.reason.Confidence = lower(d.reason.Confidence, "medium")
 	default:
-		d.atLeast, d.most = true, 0
+		d.atLeast, d.most = true, CUDA{}
 		if i+1 < len(m.branches) {
-			d.most = m.branches[i+1].cuda.Major
+			d.most = m.branches[i+1].cuda
 		}
 		d.reason = b.row.reason("driver_branches", name, "branch R"+strconv.Itoa(n)+" is in no table: it has at least CUDA "+b.cuda.String()+", as "+name+" has")
 		d.reason.Confidence = "low"
