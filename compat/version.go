@@ -27,7 +27,7 @@ func (d Driver) Branch() int { return d.v.Segments()[0] }
 func (d Driver) Partial() bool { return d.parts < 2 }
 
 var (
-	driverPattern = regexp.MustCompile(`^[Rr]?(\d{3})(\.\d{1,3}){0,2}$`)
+	driverPattern = regexp.MustCompile(`^[Rr]?([1-9]\d{2})(\.\d{1,3}){0,2}$`)
 	cudaPattern   = regexp.MustCompile(`^\d{1,2}(\.\d{1,8}){0,3}$`)
 )
 

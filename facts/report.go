@@ -53,7 +53,7 @@ type Subject struct {
 	// driver-container: files of the driver are expected there.
 	ImageKinds []string `json:"image_kinds,omitempty"`
 	Layers     []Layer  `json:"layers,omitempty"`
-	Needs          *Needs   `json:"needs,omitempty"`
+	Needs      *Needs   `json:"needs,omitempty"`
 }
 
 // Failure is an input that could not be scanned, or not whole.

@@ -19,7 +19,7 @@ func TestRego(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ch, err := tester.NewRunner().SetStore(store).CapturePrintOutput(true).RaiseBuiltinErrors(true).Run(context.Background(), modules)
+	ch, err := tester.NewRunner().SetStore(store).SetModules(modules).CapturePrintOutput(true).RaiseBuiltinErrors(true).RunTests(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

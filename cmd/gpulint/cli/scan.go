@@ -201,7 +201,7 @@ func (r *runner) exit(ctx context.Context) error {
 		return &exitError{exitInput}
 	case r.usage:
 		return &exitError{exitUsage}
-	case findings.Reaches(r.doc.report.Findings, r.o.failOn):
+	case findings.Fails(r.doc.report.Findings, r.o.failOn):
 		return &exitError{exitFindings}
 	}
 	return nil

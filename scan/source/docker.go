@@ -1,0 +1,102 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// dockerEntry is one image of a docker archive's manifest.json.
+type dockerEntry struct {
+	Config   string   `json:"Config"`
+	RepoTags []string `json:"RepoTags"`
+	Layers   []string `json:"Layers"`
+}
+
+// docker opens the images of a docker archive. It names no blob digests: the
+// diff IDs of the configuration are all there is.
+func (r *resolver) docker(a *archive) ([]*Image, error) {
+	r.kind = KindDockerArchive
+	raw, err := a.read("manifest.json", maxManifest)
+	if err != nil {
+		return nil, fail(r.ref, "reading manifest.json", err)
+	}
+	var list []dockerEntry
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fail(r.ref, "reading manifest.json", fmt.Errorf("invalid JSON: %w", err))
+	}
+	if len(list) == 0 || len(list) > maxImages {
+		return nil, fail(r.ref, "reading manifest.json", fmt.Errorf("it lists %d images", len(list)))
+	}
+	var images []*Image
+	var last error
+	for _, e := range list {
+		img, err := r.dockerImage(a, e)
+		if err != nil {
+			return nil, err
+		}
+		// One archive may hold an image for several platforms.
+		if err := r.single(img); err != nil && !r.wanted.all {
+			last = err
+			continue
+		}
+		if len(list) > 1 {
+			img.Ref += "#" + firstTag(e, img.ConfigDigest)
+		}
+		images = append(images, img)
+	}
+	if len(images) == 0 {
+		return nil, last
+	}
+	return images, nil
+}
+
+func firstTag(e dockerEntry, digest string) string {
+	if len(e.RepoTags) > 0 {
+		return e.RepoTags[0]
+	}
+	return digest
+}
+
+func (r *resolver) dockerImage(a *archive, e dockerEntry) (*Image, error) {
+	if e.Config == "" {
+		return nil, fail(r.ref, "reading manifest.json", errors.New("an image without a configuration"))
+	}
+	raw, err := a.read(e.Config, maxConfig)
+	if err != nil {
+		return nil, fail(r.ref, "reading the configuration", err)
+	}
+	img := &Image{Ref: r.ref, Kind: r.kind, ConfigDigest: digestOf(raw)}
+	if len(e.RepoTags) > 0 {
+		img.Name = stripTag(e.RepoTags[0])
+	}
+	if img.Config, err = parseConfig(raw); err != nil {
+		return nil, fail(r.ref, "reading the configuration", err)
+	}
+	img.Platform = platformText(img.Config.Platform())
+	if n := len(img.Config.RootFS.DiffIDs); n != len(e.Layers) || n > maxLayers {
+		return nil, fail(r.ref, "reading the configuration", fmt.Errorf("it names %d layers, manifest.json %d (at most %d)", n, len(e.Layers), maxLayers))
+	}
+	created := instructions(img.Config, len(e.Layers))
+	for i, name := range e.Layers {
+		s, ok := a.section(name)
+		if !ok {
+			return nil, fail(r.ref, fmt.Sprintf("looking for layer %d", i), hintf("save the image again", "%s is missing in the archive", quote(name)))
+		}
+		img.Layers = append(img.Layers, dockerLayer(i, s, img.Config.RootFS.DiffIDs[i], created[i]))
+	}
+	return img, nil
+}
+
+func dockerLayer(i int, s *io.SectionReader, diffID v1.Hash, created string) Layer {
+	return Layer{
+		Index: i, DiffID: diffID.String(), Size: s.Size(), CreatedBy: created,
+		Open: func(context.Context) (Blob, error) {
+			return &sectionBlob{SectionReader: io.NewSectionReader(s, 0, s.Size())}, nil
+		},
+	}
+}
