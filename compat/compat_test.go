@@ -186,7 +186,7 @@ func TestParseDriver(t *testing.T) {
 			t.Errorf("%q: %v, %v", s, d.text, err)
 		}
 	}
-	for _, s := range []string{"", "535.", "535.x", "v535.1", "12.4", "5355.1", "535.161.08.1", "R535.161", "535.161.08-1", strings.Repeat("5", 1000)} {
+	for _, s := range []string{"", "535.", "022", "022.10", "535.x", "v535.1", "12.4", "5355.1", "535.161.08.1", "R535.161", "535.161.08-1", strings.Repeat("5", 1000)} {
 		if d, err := ParseDriver(s); err == nil {
 			t.Errorf("%q was taken for %v", s, d)
 		} else if !strings.Contains(err.Error(), "535.161.08") || len(err.Error()) > 200 {

@@ -21,12 +21,13 @@ import (
 )
 
 // TestMergeIsOverlayfs compares the merged tree of random layer stacks with
-// what a real overlay mount of the unpacked layers shows. It needs root, as in
-// `unshare -Urm`.
+// what a real overlay mount of the unpacked layers shows. It needs to mount, as
+// root or as the root of a user namespace (`unshare -Urm`).
 func TestMergeIsOverlayfs(t *testing.T) {
 	t.Parallel()
 	const stacks = 1500
 	base := t.TempDir()
+	opaque, options := opaqueAttr(t, base)
 	for seed := range uint64(stacks) {
 		dir := filepath.Join(base, fmt.Sprint(seed))
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -39,7 +40,7 @@ func TestMergeIsOverlayfs(t *testing.T) {
 				t.Fatal(err)
 			}
 			fmt.Fprintf(&dump, "layer %d\n", l)
-			data := randomLayer(t, r, root, &dump)
+			data := randomLayer(t, r, root, opaque, &dump)
 			f, err := Walk(context.Background(), Blob{Reader: bytes.NewReader(data), Size: -1}, Options{Limits: DefaultLimits()})
 			if err != nil {
 				t.Fatalf("seed %d layer %d: %v\n%s", seed, l, err, dump.String())
@@ -51,8 +52,8 @@ func TestMergeIsOverlayfs(t *testing.T) {
 		if err := os.Mkdir(mnt, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := unix.Mount("overlay", mnt, "overlay", unix.MS_RDONLY, "lowerdir="+strings.Join(lower, ":")); err != nil {
-			t.Fatalf("mounting overlayfs needs root: %v", err)
+		if err := unix.Mount("overlay", mnt, "overlay", unix.MS_RDONLY, "lowerdir="+strings.Join(lower, ":")+options); err != nil {
+			t.Fatalf("mounting overlayfs needs root of a user namespace at least: %v", err)
 		}
 		want := listDisk(t, mnt)
 		if err := unix.Unmount(mnt, 0); err != nil {
@@ -97,9 +98,27 @@ func randomPath(r *rand.Rand) string {
 	return strings.Join(parts, "/")
 }
 
+// opaqueAttr is the attribute that marks opaque directories, and the mount
+// options that have it read: trusted attributes are for real root alone.
+func opaqueAttr(t *testing.T, dir string) (attr, options string) {
+	t.Helper()
+	const trusted, user = "trusted.overlay.opaque", "user.overlay.opaque"
+	probe := filepath.Join(dir, "probe")
+	if err := os.Mkdir(probe, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if unix.Setxattr(probe, trusted, []byte("y"), 0) == nil {
+		return trusted, ""
+	}
+	if err := unix.Setxattr(probe, user, []byte("y"), 0); err != nil {
+		t.Fatalf("no attribute can mark a directory as opaque: %v", err)
+	}
+	return user, ",userxattr"
+}
+
 // randomLayer makes a tar and unpacks it as container engines do; entries that
 // cannot be unpacked are left out of both.
-func randomLayer(t *testing.T, r *rand.Rand, root string, dump *strings.Builder) []byte {
+func randomLayer(t *testing.T, r *rand.Rand, root, opaque string, dump *strings.Builder) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	tw := tar.NewWriter(&buf)
@@ -126,7 +145,7 @@ func randomLayer(t *testing.T, r *rand.Rand, root string, dump *strings.Builder)
 		if r.IntN(4) == 0 {
 			h.Name = "./" + h.Name
 		}
-		if err := unpack(fd, h); err != nil {
+		if err := unpack(fd, h, opaque); err != nil {
 			continue
 		}
 		fmt.Fprintf(dump, "  %c %s -> %s\n", h.Typeflag, h.Name, h.Linkname)
@@ -147,7 +166,7 @@ func randomTarget(r *rand.Rand) string {
 // unpack does to a directory what an engine does to a layer's: in a chroot,
 // the new entry replaces the old unless both are directories, and whiteouts
 // become overlayfs's own.
-func unpack(root int, h *tar.Header) error {
+func unpack(root int, h *tar.Header, opaque string) error {
 	p := path.Clean(strings.TrimSuffix(h.Name, "/"))
 	dir, err := parentDir(root, path.Dir(p))
 	if err != nil {
@@ -156,7 +175,7 @@ func unpack(root int, h *tar.Header) error {
 	defer unix.Close(dir)
 	base := path.Base(p)
 	if base == opaqueMarker {
-		return unix.Setxattr(fmt.Sprintf("/proc/self/fd/%d", dir), "trusted.overlay.opaque", []byte("y"), 0)
+		return unix.Setxattr(fmt.Sprintf("/proc/self/fd/%d", dir), opaque, []byte("y"), 0)
 	}
 	if name, ok := strings.CutPrefix(base, whiteoutPrefix); ok {
 		return unix.Mknodat(dir, name, unix.S_IFCHR, 0)
