@@ -14,6 +14,9 @@ const (
 	maxShown = 5
 	// maxTargets is how many targets of one finding are named.
 	maxTargets = 5
+	// maxInstructionLines is how much of an instruction is shown unless all is
+	// asked for: enough of a RUN to know it by.
+	maxInstructionLines = 3
 	// maxMessage bounds the texts of a finding, in UTF-16 units.
 	maxMessage = 4000
 )
@@ -161,10 +164,13 @@ func (t *table) origin(e facts.Evidence) {
 		switch {
 		case command == "":
 			t.line("      " + head)
-		case t.o.Verbose:
-			t.hang(6, head+" ", "", wrap(command, t.width-7-width(head)))
 		default:
-			t.line("      " + head + " " + t.style.paint(cyan, fit(command, t.width-7-width(head))))
+			lines := wrap(command, t.width-7-width(head))
+			if n := maxInstructionLines; !t.o.Verbose && len(lines) > n {
+				lines = lines[:n]
+				lines[n-1] += " …"
+			}
+			t.hang(6, head+" ", "", paintAll(t.style, cyan, lines))
 		}
 	}
 	if e.Package != "" {

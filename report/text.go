@@ -63,14 +63,6 @@ func printable(s string) bool {
 // instructions are read on one line.
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// fit cuts a text to a number of columns.
-func fit(s string, n int) string {
-	if width(s) <= n {
-		return s
-	}
-	return columns.Truncate(s, max(n, 1), "…")
-}
-
 // limit cuts a text to n UTF-16 units, the unit in which most readers of SARIF
 // count characters.
 func limit(s string, n int) string {

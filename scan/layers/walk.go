@@ -146,7 +146,7 @@ func (w *walker) entry(h *tar.Header, tr *tar.Reader) error {
 		if p == "" {
 			return nil // the root itself
 		}
-		w.f.incomplete("path", p, "entries with a name that no file system can hold")
+		w.f.incomplete("path", "/"+p+"…", "entries with a name that no file system can hold")
 		return nil
 	}
 	dir, base := path.Split(p)
@@ -156,7 +156,7 @@ func (w *walker) entry(h *tar.Header, tr *tar.Reader) error {
 		return nil
 	}
 	if p, ok = w.paths.canonical(p); !ok {
-		w.f.incomplete("links", h.Name, "entries below a circle of links")
+		w.f.incomplete("links", "/"+strings.TrimPrefix(h.Name, "/"), "entries below a circle of links")
 		return nil
 	}
 	abs := "/" + p

@@ -23,6 +23,9 @@ type extent struct{ off, size int64 }
 // errNotTar says that a file is no tar.
 var errNotTar = errors.New("it is no tar archive")
 
+// tarBlock is the size of a tar's header in bytes.
+const tarBlock = 512
+
 // openArchive reads the headers of a tar.
 func openArchive(f *os.File) (*archive, error) {
 	st, err := f.Stat()
@@ -55,6 +58,8 @@ func openArchive(f *os.File) (*archive, error) {
 				return nil, hintf(archiveHint, "%w", errNotTar)
 			}
 			return a, nil
+		case errors.Is(err, io.ErrUnexpectedEOF) && st.Size() < tarBlock:
+			return nil, hintf(archiveHint, "%w", errNotTar)
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			return nil, hintf("copy or save the archive again", "it is cut off after %d of its files: %w", n, err)
 		case errors.Is(err, tar.ErrHeader) && n == 0:
