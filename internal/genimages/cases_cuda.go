@@ -7,7 +7,7 @@ func cudaCases() []testCase {
 	drift := toolkit("12.2.2", "12.2.140", "libcudart.so.12")
 	return []testCase{
 		{"cuda-on-drivers", oci("cuda-on-drivers", t.Image{Layers: []t.Layer{
-			base(), apt("", nil, cudart("libcudart.so.11.0", "11.2.152")),
+			base(), apt(cudart("libcudart.so.11.0", "11.2.152")),
 		}}), want{
 			About: "CUDA 11.2 on a driver too old, one for minor-version compatibility, and one of its own",
 			Args:  []string{"--driver", "418.87.01,450.80.02,470.256.02", "--runtime", "legacy"}, Status: 1,

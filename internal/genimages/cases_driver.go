@@ -10,7 +10,7 @@ func driverCases() []testCase {
 			Env: []string{"PATH=/usr/bin", "NVIDIA_VISIBLE_DEVICES=all"}, Cmd: []string{"/app/train"},
 			Layers: []t.Layer{
 				base(), env("NVIDIA_VISIBLE_DEVICES=all"),
-				apt("", nil, libcuda1(rm535), cudart("libcudart.so.12", "12.2.140")), app(),
+				apt(libcuda1(), cudart("libcudart.so.12", "12.2.140")), app(),
 			},
 		}), want{
 			About: "libcuda1 installed by apt: the main case", Status: 1,
@@ -68,7 +68,7 @@ func driverCases() []testCase {
 			About:    "nvidia-smi copied into the image; a shell script of that name is nothing",
 			Findings: []string{"GPU104 warning", "  /usr/local/bin/nvidia-smi @1"},
 		}},
-		{"package-only", oci("package-only", t.Image{Layers: []t.Layer{base(), apt("", nil,
+		{"package-only", oci("package-only", t.Image{Layers: []t.Layer{base(), apt(
 			pkg{name: "cuda-drivers-535", version: "535.161.08-1", description: "NVIDIA CUDA Driver meta-package"},
 			pkg{name: "cuda-toolkit", version: "12.2.2-1", depends: "cuda-drivers-535 (>= 535.104.05)"},
 			pkg{name: "nvidia-driver-470", version: "470.256.02-0", status: "deinstall ok config-files"},

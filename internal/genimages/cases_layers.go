@@ -14,7 +14,7 @@ func layerCases() []testCase {
 	status := status(baseFiles)
 	return []testCase{
 		{"deleted-later", oci("deleted-later", t.Image{Layers: []t.Layer{
-			base(), apt("", nil, libcuda1(rm535)), {
+			base(), apt(libcuda1()), {
 				CreatedBy: "RUN /bin/sh -c apt-get purge -y libcuda1 # buildkit",
 				Files: []t.File{
 					t.Whiteout(lib + "libcuda.so"), t.Whiteout(lib + "libcuda.so.1"), t.Whiteout(lib + "libcuda.so.535.161.08"),
@@ -42,7 +42,7 @@ func layerCases() []testCase {
 				t.Reg(lib+"libcuda.so.535.161.08", t.DriverLibrary("libcuda.so.1", rm535)),
 				// dpkg's list says /lib, which is a link to /usr/lib.
 				t.Text(info+"libcuda1.list", "/.\n/lib/x86_64-linux-gnu/libcuda.so.535.161.08\n"),
-				t.Text("var/lib/dpkg/status", baseFiles.record()+libcuda1(rm535).record()),
+				t.Text("var/lib/dpkg/status", baseFiles.record()+libcuda1().record()),
 			},
 		}}}), want{
 			About: "the owner of a file is found although dpkg names it through a linked directory", Status: 1,
@@ -52,7 +52,7 @@ func layerCases() []testCase {
 			CreatedBy: "bazel build //:image",
 			Files: []t.File{
 				t.Reg(lib+"libcuda.so.535.161.08", t.DriverLibrary("libcuda.so.1", rm535)),
-				t.Text("var/lib/dpkg/status.d/libcuda1", strings.Replace(libcuda1(rm535).record(), "Status: install ok installed\n", "", 1)),
+				t.Text("var/lib/dpkg/status.d/libcuda1", strings.Replace(libcuda1().record(), "Status: install ok installed\n", "", 1)),
 				t.Text("var/lib/dpkg/status.d/libcuda1.md5sums", "d41d8cd98f00b204e9800998ecf8427e  "+lib+"libcuda.so.535.161.08\n"),
 			},
 		}}}), want{

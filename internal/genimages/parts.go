@@ -71,20 +71,18 @@ func status(pkgs ...pkg) t.File {
 	return t.Text("var/lib/dpkg/status", b.String())
 }
 
-// apt is a layer that installs packages beside those that are there. An empty
-// instruction is the one of apt-get.
-func apt(instruction string, there []pkg, pkgs ...pkg) t.Layer {
+// apt is a layer that installs packages over the base.
+func apt(pkgs ...pkg) t.Layer {
 	names := make([]string, 0, len(pkgs))
 	files := []t.File{}
 	for _, p := range pkgs {
 		names = append(names, p.name)
 		files = append(append(files, p.files...), p.list())
 	}
-	if instruction == "" {
-		instruction = install + strings.Join(names, " ") + " # buildkit"
+	return t.Layer{
+		CreatedBy: install + strings.Join(names, " ") + " # buildkit",
+		Files:     append(files, status(append([]pkg{baseFiles}, pkgs...)...)),
 	}
-	all := append(append([]pkg{baseFiles}, there...), pkgs...)
-	return t.Layer{CreatedBy: instruction, Files: append(files, status(all...))}
 }
 
 // env is the history entry of a variable: it has no blob.
@@ -97,8 +95,9 @@ func app() t.Layer {
 	}}
 }
 
-// libcuda1 is Ubuntu's and CUDA's form of the package: on the linker's path.
-func libcuda1(version string) pkg {
+// libcuda1 has its library on the linker's path, as Ubuntu's packages do.
+func libcuda1() pkg {
+	const version = rm535
 	return pkg{name: "libcuda1", version: version + "-1", description: "NVIDIA CUDA Driver Library", files: []t.File{
 		t.Reg(lib+"libcuda.so."+version, t.DriverLibrary("libcuda.so.1", version)),
 		t.Symlink(lib+"libcuda.so.1", "libcuda.so."+version),
