@@ -39,6 +39,7 @@ func (f jsonFormat) Write(w io.Writer, r *facts.Report) error {
 func normal(r *facts.Report) *facts.Report {
 	n := *r
 	n.Schema = facts.SchemaReport
+	n.Tool.Name = either(n.Tool.Name, toolName)
 	n.Subjects = list(slices.Clone(r.Subjects))
 	n.Targets = list(r.Targets)
 	n.Verdicts = list(slices.Clone(r.Verdicts))

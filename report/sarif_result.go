@@ -73,15 +73,15 @@ func resultText(f facts.Finding, dropped int) string {
 		predicted = prefixed("At run time: ", limit(plain(spaced(errorText(p.Code, p.Text))), 200))
 	}
 	if len(f.Targets) > 0 {
-		targets = "Targets: " + plain(limit(some(f.Targets, maxTargets), 200))
+		targets = "Targets: " + limit(plain(some(f.Targets, maxTargets)), 200)
 	}
 	if dropped > 0 {
 		more = fmt.Sprintf("%s not shown here", count(dropped, "further place"))
 	}
 	rest := sentences(origin, targets, predicted, prefixed("Fix: ", limit(plain(spaced(f.Fix)), 250)), more)
-	message := either(plain(spaced(f.Message)), f.Name)
+	message := either(plain(spaced(f.Message)), ruleID(f))
 	room := max(maxText-len(rest)-10, 200)
-	return sentences(limit(message, room), rest)
+	return limit(sentences(limit(message, room), rest), maxText)
 }
 
 // originText says what brought a piece of evidence: its layer, instruction and
@@ -91,12 +91,12 @@ func originText(e facts.Evidence) string {
 	if l := e.Layer; l != nil {
 		text := fmt.Sprintf("layer %d %s", l.Index, shortDigest(either(l.Digest, l.DiffID)))
 		if command := instruction(l.CreatedBy); command != "" {
-			text += " (" + plain(limit(command, maxInstruction)) + ")"
+			text += " (" + limit(plain(command), maxInstruction) + ")"
 		}
 		parts = append(parts, text)
 	}
 	if e.Package != "" {
-		parts = append(parts, "package "+plain(limit(spaced(e.Package), 100)))
+		parts = append(parts, "package "+limit(plain(spaced(e.Package)), 100))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -121,9 +121,9 @@ func (b *sarifBuilder) failedRun(taken map[string]bool) sarifRun {
 		}
 		text := f.Message
 		if !strings.Contains(text, f.Ref) {
-			text = f.Ref + ": " + text
+			text = strings.TrimSuffix(f.Ref+": "+text, ": ")
 		}
-		notify(run, facts.Error, sentences(limit(plain(text), 700), limit(plain(f.Hint), 250)))
+		notify(run, facts.Error, sentences(limit(either(plain(text), "an input could not be scanned"), 700), limit(plain(f.Hint), 250)))
 	}
 	return run
 }

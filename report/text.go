@@ -127,8 +127,8 @@ func count(n int, noun string) string {
 // shortDigest is as much of a digest as people compare.
 func shortDigest(d string) string {
 	algorithm, hex, ok := strings.Cut(d, ":")
-	if !ok || len(hex) <= 12 {
-		return visible(d)
+	if !ok || len(hex) <= 12 || len(algorithm) > 10 {
+		return limit(visible(d), 24)
 	}
 	return visible(algorithm + ":" + hex[:12])
 }
