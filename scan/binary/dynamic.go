@@ -8,6 +8,8 @@ type dynamic struct {
 	soname, rpath, runpath uint64
 	strtab, strsz          uint64
 	hasStrtab              bool
+	// ended says that the entry was there that ends the section.
+	ended bool
 }
 
 // parseDynamic reads the entries of .dynamic.
@@ -26,6 +28,7 @@ func (h header) parseDynamic(b []byte) dynamic {
 		}
 		switch tag {
 		case 0:
+			d.ended = true
 			return d
 		case dtNeeded:
 			if len(d.needed) < maxNeeded {
@@ -45,6 +48,9 @@ func (h header) parseDynamic(b []byte) dynamic {
 	}
 	return d
 }
+
+// noEnd is said of a section whose end was not read.
+const noEnd = "the dynamic section is cut off"
 
 // names says whether any string has to be looked up.
 func (d dynamic) names() bool {

@@ -133,6 +133,9 @@ func (s *stream) link(f *File, h header, segs []segment, dyn extent) error {
 		return nil
 	}
 	d := h.parseDynamic(b)
+	if !d.ended {
+		f.Incomplete = noEnd
+	}
 	if !d.names() {
 		return nil
 	}

@@ -71,6 +71,9 @@ func ReadAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 
 // linkAt looks the names of .dynamic up, each string by itself.
 func (f *File) linkAt(d dynamic, segs []segment, size int64, at func(extent) ([]byte, error)) error {
+	if !d.ended {
+		f.Incomplete = noEnd
+	}
 	if !d.names() {
 		return nil
 	}
