@@ -103,7 +103,7 @@ func registryError(ref name.Reference, keys authn.Keychain, op string, err error
 	case errors.As(err, &dns):
 		text, hint = "the host "+dns.Name+" is not known", "check the spelling of the registry, and DNS"
 	case errors.As(err, &ca), errors.As(err, &bad):
-		text, hint = "the TLS certificate of "+host+" is not trusted: "+last(err), "name its authority with --ca-file FILE, or use --insecure"
+		text, hint = "the TLS certificate of "+host+" is not trusted: "+last(err), caHint
 	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		text, hint = host+" speaks HTTP, not HTTPS", "use --plain-http"
 	case errors.As(err, &op2):
@@ -113,6 +113,8 @@ func registryError(ref name.Reference, keys authn.Keychain, op string, err error
 	}
 	return &Error{Ref: ref.String(), Op: op, Err: &short{err, text}, Hint: hint}
 }
+
+const caHint = "name its authority with --ca-file FILE, or use --insecure"
 
 // statusText explains an HTTP status.
 func statusText(te *transport.Error, ref name.Reference, keys authn.Keychain) (text, hint string) {
@@ -134,6 +136,10 @@ func statusText(te *transport.Error, ref name.Reference, keys authn.Keychain) (t
 		return "the registry has no " + ref.Identifier() + " in " + ref.Context().RepositoryStr(), "check the tag or digest"
 	case http.StatusTooManyRequests:
 		return host + " limits the number of requests (429)", "wait, or log in for a higher limit: docker login " + host
+	}
+	if te.StatusCode == http.StatusBadRequest && strings.Contains(te.Error(), "HTTP request to an HTTPS server") {
+		// HTTP is tried on hosts of the local network once HTTPS has failed.
+		return "the TLS certificate of " + host + " is not trusted", caHint
 	}
 	if te.StatusCode >= 500 {
 		return fmt.Sprintf("%s is out of order (%d %s)", host, te.StatusCode, http.StatusText(te.StatusCode)), "try again later"
