@@ -28,9 +28,9 @@ func (d *deriver) incomplete() []facts.LimitCandidate {
 }
 
 // bound cuts the input to what the rules take: the first candidates of each
-// kind, limits before all else.
-func bound(in *facts.Input) {
-	b := &budget{left: maxInput, count: maxCandidates}
+// kind, limits before all else. dropped is what was left out before.
+func bound(in *facts.Input, dropped int) {
+	b := &budget{left: maxInput, count: maxCandidates, dropped: dropped}
 	b.spend(in.Subject, in.Targets)
 	in.Incomplete = keep(b, in.Incomplete)
 	in.Verdicts = keep(b, in.Verdicts)

@@ -19,7 +19,7 @@ type Result struct {
 // Image judges an image on targets with the tables of m. id names the subject
 // and must be unique in a report.
 func Image(id string, img *facts.Image, targets []facts.Target, m *compat.Matrix) *Result {
-	d := &deriver{id: id, img: img, targets: targets, matrix: m}
+	d := &deriver{id: id, img: img, targets: targets, matrix: m, installed: installed(img)}
 	verdicts, candidates := d.verdicts()
 	in := &facts.Input{
 		Schema: facts.SchemaInput, Targets: targets,
@@ -38,7 +38,7 @@ func Image(id string, img *facts.Image, targets []facts.Target, m *compat.Matrix
 	in.Verdicts = candidates
 	in.VersionDrift = d.drift()
 	in.Incomplete = d.incomplete()
-	bound(in)
+	bound(in, d.dropped)
 	return &Result{Subject: d.subject(), Verdicts: verdicts, Input: in}
 }
 
@@ -48,6 +48,20 @@ type deriver struct {
 	img     *facts.Image
 	targets []facts.Target
 	matrix  *compat.Matrix
+	// installed are the installed packages by name, the first of each.
+	installed map[string]*facts.Package
+	// dropped counts what was left out before there were candidates.
+	dropped int
+}
+
+func installed(img *facts.Image) map[string]*facts.Package {
+	m := map[string]*facts.Package{}
+	for i := range img.Packages {
+		if p := &img.Packages[i]; p.State == "installed" && m[p.Name] == nil {
+			m[p.Name] = p
+		}
+	}
+	return m
 }
 
 func (d *deriver) subject() facts.Subject {

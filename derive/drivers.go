@@ -84,7 +84,7 @@ func (d *deriver) driverCandidate(g *group, reached map[string]bool) facts.Drive
 		}
 		c.Paths = append(c.Paths, f.Path)
 		if class == facts.ClassLink {
-			c.Links = append(c.Links, f.Link)
+			c.Links = append(c.Links, cut(f.Link, maxText))
 		}
 		c.Evidence = append(c.Evidence, facts.Evidence{
 			Path: f.Path, Layer: d.layerRef(f.Layer), Package: d.packageText(f.Package), Detail: detail(f),

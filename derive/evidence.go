@@ -36,10 +36,8 @@ func (d *deriver) packageRef(name string) *facts.PackageRef {
 	if name == "" {
 		return nil
 	}
-	for _, p := range d.img.Packages {
-		if p.Name == name && p.State == "installed" {
-			return &facts.PackageRef{Name: p.Name, Version: p.Version, Manager: p.Manager, PulledBy: p.PulledBy}
-		}
+	if p := d.installed[name]; p != nil {
+		return &facts.PackageRef{Name: p.Name, Version: p.Version, Manager: p.Manager, PulledBy: p.PulledBy}
 	}
 	return &facts.PackageRef{Name: name, Manager: "dpkg"}
 }

@@ -66,6 +66,9 @@ func conclude(v *facts.Verdict) {
 	v.Level, v.Code, v.Text, v.Reasons = worst.Level, worst.Code, worst.Text, worst.Reasons
 }
 
+// maxRuntimes is how many CUDA versions of one image are judged.
+const maxRuntimes = 200
+
 // runtime is one CUDA version with the files that carry it.
 type runtime struct {
 	cuda    string
@@ -77,13 +80,20 @@ type runtime struct {
 // runtimes groups the visible runtimes by version.
 func (d *deriver) runtimes() []runtime {
 	var out []runtime
+	at := map[[2]string]int{}
+	d.dropped = 0
 	for _, f := range d.img.Runtimes {
 		if f.Shadowed != nil {
 			continue
 		}
-		i := slices.IndexFunc(out, func(r runtime) bool { return r.cuda == f.CUDA && r.linkage == f.Linkage })
-		if i < 0 {
+		i, ok := at[[2]string{f.CUDA, f.Linkage}]
+		if !ok && len(out) == maxRuntimes {
+			d.dropped++
+			continue
+		}
+		if !ok {
 			i = len(out)
+			at[[2]string{f.CUDA, f.Linkage}] = i
 			out = append(out, runtime{cuda: f.CUDA, linkage: f.Linkage})
 		}
 		out[i].files = append(out[i].files, f)

@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"slices"
 	"sort"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 func (m *merger) packages() {
 	m.img.Packages = []facts.Package{}
 	var final []PackageRecord
+	first := m.firstLayers()
 	for i, f := range m.fs {
 		for _, r := range f.Records {
 			if m.tree.Shadow(i, strings.TrimPrefix(r.Path, "/")) != nil {
@@ -23,49 +23,78 @@ func (m *merger) packages() {
 			final = append(final, r)
 			m.img.Packages = append(m.img.Packages, facts.Package{
 				Manager: r.Manager, Name: r.Name, Version: r.Version, Arch: r.Arch, Source: r.Source,
-				State: r.State, Layer: m.firstLayer(i, r), Driver: catalog.DriverPackage(r.Name),
+				State: r.State, Layer: first[identityOf(r)] - 1, Driver: catalog.DriverPackage(r.Name),
 				Dummy: r.Dummy, Record: r.Path,
 			})
 		}
 	}
+	wanted := wantedBy(final)
 	for i := range m.img.Packages {
 		if p := &m.img.Packages[i]; p.Driver {
-			p.PulledBy = pulledBy(p.Name, final)
+			p.PulledBy = pulledBy(p.Name, wanted)
 		}
 	}
 	sort.SliceStable(m.img.Packages, func(i, j int) bool { return m.img.Packages[i].Name < m.img.Packages[j].Name })
 }
 
-// firstLayer is the lowest layer whose records have the package in the same
+// identity is what makes two records the same.
+type identity struct{ manager, name, version, arch, state string }
+
+func identityOf(r PackageRecord) identity {
+	return identity{r.Manager, r.Name, r.Version, r.Arch, r.State}
+}
+
+// firstLayers are the lowest layers whose records have a package in the same
 // version and state.
-func (m *merger) firstLayer(last int, r PackageRecord) int {
-	for i := range last {
-		if slices.ContainsFunc(m.fs[i].Records, func(q PackageRecord) bool {
-			return q.Manager == r.Manager && q.Name == r.Name && q.Version == r.Version && q.Arch == r.Arch && q.State == r.State
-		}) {
-			return i
+func (m *merger) firstLayers() map[identity]int {
+	first := map[identity]int{}
+	for i, f := range m.fs {
+		for _, r := range f.Records {
+			if id := identityOf(r); first[id] == 0 {
+				first[id] = i + 1 // 0: not seen
+			}
 		}
 	}
-	return last
+	return first
 }
+
+// wantedBy are the installed packages that want a package, by its name.
+func wantedBy(records []PackageRecord) map[string][]string {
+	m := map[string][]string{}
+	for _, r := range records {
+		if r.State != "installed" {
+			continue
+		}
+		for _, d := range r.Depends {
+			m[d] = append(m[d], r.Name)
+		}
+	}
+	return m
+}
+
+// Bounds of the search for who pulled a package in.
+const (
+	maxPulledBy = 10
+	maxPullers  = 1000
+)
 
 // pulledBy names the installed packages that want a driver package: those
 // that are no driver packages themselves, reached through driver packages;
 // where there are none, the driver packages that want it.
-func pulledBy(name string, records []PackageRecord) []string {
+func pulledBy(name string, wanted map[string][]string) []string {
 	var users, drivers []string
 	seen := map[string]bool{name: true}
-	for queue := []string{name}; len(queue) > 0; queue = queue[1:] {
-		for _, r := range records {
-			if seen[r.Name] || r.State != "installed" || !slices.Contains(r.Depends, queue[0]) {
+	for queue := []string{name}; len(queue) > 0 && len(seen) < maxPullers; queue = queue[1:] {
+		for _, by := range wanted[queue[0]] {
+			if seen[by] || len(seen) >= maxPullers {
 				continue
 			}
-			seen[r.Name] = true
-			if catalog.DriverPackage(r.Name) {
-				drivers = append(drivers, r.Name)
-				queue = append(queue, r.Name)
+			seen[by] = true
+			if catalog.DriverPackage(by) {
+				drivers = append(drivers, by)
+				queue = append(queue, by)
 			} else {
-				users = append(users, r.Name)
+				users = append(users, by)
 			}
 		}
 	}
@@ -73,5 +102,5 @@ func pulledBy(name string, records []PackageRecord) []string {
 		users = drivers
 	}
 	sort.Strings(users)
-	return users[:min(len(users), 10)]
+	return users[:min(len(users), maxPulledBy)]
 }

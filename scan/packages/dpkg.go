@@ -16,6 +16,7 @@ const (
 	maxRecords = 200_000   // records in one status file
 	maxStatus  = 256 << 20 // bytes of one status file
 	maxDepends = 2_000     // names in one record's dependencies
+	maxWord    = 512       // bytes of a name or version
 )
 
 // ErrLimit says that a file is larger than what is read of it.
@@ -83,22 +84,25 @@ func ReadDpkg(r io.Reader, keep func(Record)) error {
 	return nil
 }
 
+// short bounds a name or version: what is longer is none.
+func short(s string) string { return s[:min(len(s), maxWord)] }
+
 func (r *Record) set(field, v string) {
 	switch field {
 	case "package":
-		r.Name = v
+		r.Name = short(v)
 	case "version":
-		r.Version = v
+		r.Version = short(v)
 	case "architecture":
-		r.Arch = v
+		r.Arch = short(v)
 	case "source":
-		r.Source, _, _ = strings.Cut(v, " ")
+		r.Source, _, _ = strings.Cut(short(v), " ")
 	case "status":
 		// want, flag, state: "install ok installed", "deinstall ok config-files".
 		if w := strings.Fields(v); len(w) == 3 {
-			r.State = w[2]
+			r.State = short(w[2])
 		} else {
-			r.State = v
+			r.State = short(v)
 		}
 	case "depends", "pre-depends", "recommends":
 		r.depend(v)
@@ -123,7 +127,7 @@ func (r *Record) depend(v string) {
 		if i := strings.IndexAny(d, " (:["); i >= 0 {
 			d = d[:i]
 		}
-		if d != "" && len(r.Depends) < maxDepends {
+		if d = short(d); d != "" && len(r.Depends) < maxDepends {
 			r.Depends = append(r.Depends, d)
 		}
 	}

@@ -102,3 +102,18 @@ func FuzzReadDpkg(f *testing.F) {
 		_ = ReadDpkgList(strings.NewReader(s), func(string) {})
 	})
 }
+
+// TestLongWords holds that names and versions stay short.
+func TestLongWords(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 100_000)
+	text := "Package: " + long + "\nVersion: " + long + "\nStatus: " + long + "\nDepends: " + long + "\n"
+	err := ReadDpkg(strings.NewReader(text), func(r Record) {
+		if n := len(r.Name) + len(r.Version) + len(r.State) + len(r.Depends[0]); n != 4*maxWord {
+			t.Errorf("%d bytes", n)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
