@@ -15,6 +15,7 @@ import (
 	"github.com/gpulint/gpulint/cmd/gpulint/cli"
 	"github.com/gpulint/gpulint/facts"
 	"github.com/gpulint/gpulint/report/sarifcheck"
+	"github.com/gpulint/gpulint/rules"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -184,5 +185,27 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s (-want +got), -update writes it anew:\n%s", file, diff)
+	}
+}
+
+// TestEveryRuleHasAnImage holds that for each built-in rule an image expects
+// its finding: taking the rule out fails TestImages.
+func TestEveryRuleHasAnImage(t *testing.T) {
+	t.Parallel()
+	engine, err := rules.New(rules.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected := map[string]bool{}
+	for _, name := range images(t) {
+		for _, line := range readWant(t, name).Findings {
+			rule, _, _ := strings.Cut(line, " ")
+			expected[rule] = true
+		}
+	}
+	for _, r := range engine.Rules() {
+		if !expected[r.ID] {
+			t.Errorf("no image of testdata/images is a case of %s", r.ID)
+		}
 	}
 }
