@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -62,6 +63,7 @@ func Walk(ctx context.Context, b Blob, o Options) (*Facts, error) {
 	if err := in.finish(w.f); err != nil {
 		return nil, err
 	}
+	w.compact()
 	w.f.Index = w.paths.index()
 	return w.f, nil
 }
@@ -257,25 +259,23 @@ func quote(name string) string {
 }
 
 // forget drops facts of an entry that a later one of the same tar replaces.
+// They stay in the lists without a path until compact: a tar may replace each
+// of its entries.
 func (w *walker) forget(abs string) {
 	if i, ok := w.driver[abs]; ok {
-		w.f.DriverFiles = append(w.f.DriverFiles[:i], w.f.DriverFiles[i+1:]...)
-		w.reindex()
+		w.f.DriverFiles[i] = facts.DriverFile{}
+		delete(w.driver, abs)
 	}
 	if i, ok := w.runtime[abs]; ok {
-		w.f.Runtimes = append(w.f.Runtimes[:i], w.f.Runtimes[i+1:]...)
-		w.reindex()
+		w.f.Runtimes[i] = facts.Runtime{}
+		delete(w.runtime, abs)
 	}
 }
 
-func (w *walker) reindex() {
-	w.driver, w.runtime = map[string]int{}, map[string]int{}
-	for i, f := range w.f.DriverFiles {
-		w.driver[f.Path] = i
-	}
-	for i, f := range w.f.Runtimes {
-		w.runtime[f.Path] = i
-	}
+// compact takes out what was forgotten.
+func (w *walker) compact() {
+	w.f.DriverFiles = slices.DeleteFunc(w.f.DriverFiles, func(f facts.DriverFile) bool { return f.Path == "" })
+	w.f.Runtimes = slices.DeleteFunc(w.f.Runtimes, func(f facts.Runtime) bool { return f.Path == "" })
 }
 
 func (w *walker) addDriver(d facts.DriverFile) {
