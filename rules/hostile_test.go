@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -142,7 +143,8 @@ func mutate(object map[string]any, key string, check func()) {
 // TestLargestInput stays below the limits of input and time.
 func TestLargestInput(t *testing.T) {
 	t.Parallel()
-	e, err := New(Options{})
+	// The race detector makes it an order of magnitude slower.
+	e, err := New(Options{Timeout: 10 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
