@@ -12,8 +12,8 @@ type Image struct {
 	// annotation), tag stripped; empty if there is none. It never holds the
 	// path of the input and is part of fingerprints.
 	Name string `json:"name"`
-	// Source is how the image was read: registry, oci-archive, docker-archive
-	// or oci-layout.
+	// Source is how the image was read: registry, oci-archive, docker-archive,
+	// oci-layout, docker, podman, containerd or rootfs.
 	Source string `json:"source"`
 	// Digest is the manifest's digest; empty for an old docker archive.
 	Digest string `json:"digest,omitempty"`
@@ -98,7 +98,8 @@ type Layer struct {
 type File struct {
 	// Path is absolute, cleaned, and canonical through links of directories.
 	Path string `json:"path"`
-	// Layer is the index of the layer that brought the file.
+	// Layer is the index of the layer that brought the file, -1 in a root file
+	// system.
 	Layer int `json:"layer"`
 	// Size is in bytes, 0 for links.
 	Size int64 `json:"size"`

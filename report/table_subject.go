@@ -27,7 +27,7 @@ func (t *table) subject(s facts.Subject) {
 	if n := len(s.Layers); n > 0 {
 		parts = append(parts, count(n, "layer"), size(totalSize(s.Layers)))
 	}
-	if s.Kind == facts.KindImage {
+	if s.Kind == facts.KindImage && len(s.Layers) > 0 {
 		verified := "digests verified"
 		if !s.Verified {
 			verified = "digests not verified (--verify reads every byte)"

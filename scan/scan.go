@@ -25,6 +25,8 @@ type Options struct {
 	Verify bool
 	// Parallel is how many layers are read at once, the number of cores if 0.
 	Parallel int
+	// Passed are the layers of a stream, which cannot be read again.
+	Passed Passed
 }
 
 // LayerError says which layer of which image could not be read, and why.
@@ -65,6 +67,9 @@ func Image(ctx context.Context, img *source.Image, o Options) (*facts.Image, err
 	}
 	if o.Parallel <= 0 {
 		o.Parallel = runtime.GOMAXPROCS(0)
+	}
+	if img.Root != nil {
+		return rootfs(ctx, img, o)
 	}
 	found := make([]*layers.Facts, len(img.Layers))
 	g, ctx := errgroup.WithContext(ctx)
@@ -109,6 +114,9 @@ func Image(ctx context.Context, img *source.Image, o Options) (*facts.Image, err
 func layer(ctx context.Context, l source.Layer, o Options) (*layers.Facts, error) {
 	if l.Foreign {
 		return &layers.Facts{Index: &layers.Index{}}, nil
+	}
+	if l.Key != "" {
+		return o.Passed.layer(l)
 	}
 	b, err := l.Open(ctx)
 	if err != nil {

@@ -17,18 +17,18 @@ import (
 )
 
 // file looks at a regular file.
-func (w *walker) file(abs string, h *tar.Header, tr *tar.Reader) error {
+func (w *walker) file(abs string, h *tar.Header, c content) error {
 	dir, base := path.Split(abs)
 	switch {
 	case abs == packages.DpkgStatus || strings.HasPrefix(abs, packages.DpkgStatusDir) && !strings.HasSuffix(base, ".md5sums"):
-		return w.dpkgStatus(abs, tr)
+		return w.dpkgStatus(abs, c)
 	case abs == "/etc/ld.so.conf" || dir == "/etc/ld.so.conf.d/" && strings.HasSuffix(base, ".conf"):
-		return w.conf(abs, tr)
+		return w.conf(abs, c)
 	case base == "version.json" || base == "version.txt":
-		return w.toolkit(abs, h.Size, tr)
+		return w.toolkit(abs, h.Size, c)
 	}
 	if owner, ok := packages.DpkgListOwner(abs); ok {
-		return w.dpkgList(abs, owner, tr)
+		return w.dpkgList(abs, owner, c)
 	}
 	named, isNamed := catalog.Match(base)
 	if h.Size == 0 {
@@ -37,12 +37,12 @@ func (w *walker) file(abs string, h *tar.Header, tr *tar.Reader) error {
 		}
 		return nil
 	}
-	return w.elf(abs, h, tr, named, isNamed)
+	return w.elf(abs, h, c, named, isNamed)
 }
 
 // elf looks into a file if it is ELF: names are claims, and a renamed driver
 // library is still one.
-func (w *walker) elf(abs string, h *tar.Header, tr *tar.Reader, named catalog.File, isNamed bool) error {
+func (w *walker) elf(abs string, h *tar.Header, c content, named catalog.File, isNamed bool) error {
 	if h.Size < 52 {
 		return nil
 	}
@@ -56,16 +56,10 @@ func (w *walker) elf(abs string, h *tar.Header, tr *tar.Reader, named catalog.Fi
 		},
 		Hints: catalog.Hints(),
 	}
-	var f *binary.File
-	var err error
-	if at := w.position(h); at != nil {
-		f, err = binary.ReadAt(at, h.Size, o)
-	} else {
-		if isNamed {
-			o.Hints = nil
-		}
-		f, err = w.readELF(tr, h.Size, o)
+	if isNamed {
+		o.Hints = nil
 	}
+	f, err := w.binary(c, h.Size, o)
 	if errors.Is(err, binary.ErrNotELF) {
 		return nil
 	}
@@ -85,17 +79,31 @@ func (w *walker) elf(abs string, h *tar.Header, tr *tar.Reader, named catalog.Fi
 	return nil
 }
 
-// position returns the file's content by position where the layer can seek.
-func (w *walker) position(h *tar.Header) io.ReaderAt {
+// binary reads an ELF file by position where that can be had.
+func (w *walker) binary(c content, size int64, o binary.Options) (*binary.File, error) {
+	if c.at == nil {
+		return w.readELF(c, size, o)
+	}
+	at, err := c.at()
+	if err != nil {
+		return nil, err
+	}
+	return binary.ReadAt(at, size, o)
+}
+
+// position returns the way to a file's content where the layer can seek.
+func (w *walker) position(h *tar.Header) func() (io.ReaderAt, error) {
 	if w.section == nil || h.Typeflag != tar.TypeReg || h.PAXRecords["GNU.sparse.major"] != "" ||
 		h.PAXRecords["GNU.sparse.map"] != "" {
 		return nil
 	}
-	at, err := w.section.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return nil
+	return func() (io.ReaderAt, error) {
+		at, err := w.section.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return nil, err
+		}
+		return io.NewSectionReader(w.section, at, h.Size), nil
 	}
-	return io.NewSectionReader(w.section, at, h.Size)
 }
 
 // readELF spares the ELF reader files that are none.

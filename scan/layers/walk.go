@@ -110,7 +110,7 @@ func (w *walker) walk(r io.Reader) error {
 			w.f.incomplete("index-bytes", h.Name, "all later entries of the layer")
 			return nil
 		}
-		err = w.entry(h, tr)
+		err = w.entry(h, content{tr, w.position(h)})
 		switch {
 		case errors.Is(err, errLimit):
 			w.f.incomplete("layer-bytes", h.Name, "everything behind the first bytes of the layer")
@@ -141,8 +141,15 @@ const (
 	opaqueMarker   = ".wh..wh..opq"
 )
 
+// content is that of a regular file.
+type content struct {
+	io.Reader
+	// at yields the content by position, nil where it comes as a stream.
+	at func() (io.ReaderAt, error)
+}
+
 // entry takes one entry of the tar.
-func (w *walker) entry(h *tar.Header, tr *tar.Reader) error {
+func (w *walker) entry(h *tar.Header, c content) error {
 	p, ok := cleanName(h.Name)
 	if !ok {
 		if p == "" {
@@ -168,7 +175,7 @@ func (w *walker) entry(h *tar.Header, tr *tar.Reader) error {
 	case tar.TypeReg, tar.TypeGNUSparse:
 		w.paths.add(p, Regular, "")
 		w.forget(abs)
-		return w.file(abs, h, tr)
+		return w.file(abs, h, c)
 	case tar.TypeLink:
 		w.paths.add(p, Regular, "")
 		w.forget(abs)

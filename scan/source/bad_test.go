@@ -138,7 +138,7 @@ func TestLayoutOnDisk(t *testing.T) {
 		"no regular file": func(dir string) error {
 			return replace(filepath.Join(dir, name), func(p string) error { return syscall.Mkfifo(p, 0o600) })
 		},
-		"no index.json": func(dir string) error { return os.Remove(filepath.Join(dir, "index.json")) },
+		"neither an OCI layout": func(dir string) error { return os.Remove(filepath.Join(dir, "index.json")) },
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()

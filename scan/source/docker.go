@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
@@ -19,7 +18,7 @@ type dockerEntry struct {
 
 // docker opens the images of a docker archive. It names no blob digests: the
 // diff IDs of the configuration are all there is.
-func (r *resolver) docker(a *archive) ([]*Image, error) {
+func (r *resolver) docker(a members) ([]*Image, error) {
 	r.kind = KindDockerArchive
 	raw, err := a.read("manifest.json", maxManifest)
 	if err != nil {
@@ -62,7 +61,7 @@ func firstTag(e dockerEntry, digest string) string {
 	return digest
 }
 
-func (r *resolver) dockerImage(a *archive, e dockerEntry) (*Image, error) {
+func (r *resolver) dockerImage(a members, e dockerEntry) (*Image, error) {
 	if e.Config == "" {
 		return nil, fail(r.ref, "reading manifest.json", errors.New("an image without a configuration"))
 	}
@@ -83,20 +82,18 @@ func (r *resolver) dockerImage(a *archive, e dockerEntry) (*Image, error) {
 	}
 	created := instructions(img.Config, len(e.Layers))
 	for i, name := range e.Layers {
-		s, ok := a.section(name)
+		size, ok := a.size(name)
 		if !ok {
 			return nil, fail(r.ref, fmt.Sprintf("looking for layer %d", i), hintf("save the image again", "%s is missing in the archive", quote(name)))
 		}
-		img.Layers = append(img.Layers, dockerLayer(i, s, img.Config.RootFS.DiffIDs[i], created[i]))
+		img.Layers = append(img.Layers, dockerLayer(i, a, name, size, img.Config.RootFS.DiffIDs[i], created[i]))
 	}
 	return img, nil
 }
 
-func dockerLayer(i int, s *io.SectionReader, diffID v1.Hash, created string) Layer {
+func dockerLayer(i int, a members, name string, size int64, diffID v1.Hash, created string) Layer {
 	return Layer{
-		Index: i, DiffID: diffID.String(), Size: s.Size(), CreatedBy: created,
-		Open: func(context.Context) (Blob, error) {
-			return &sectionBlob{SectionReader: io.NewSectionReader(s, 0, s.Size())}, nil
-		},
+		Index: i, DiffID: diffID.String(), Size: size, CreatedBy: created, Key: a.key(name),
+		Open: func(context.Context) (Blob, error) { return a.open(name) },
 	}
 }

@@ -8,27 +8,41 @@ import (
 	"strings"
 )
 
-// OpenInput opens what is at a path: an OCI layout directory, an OCI archive
-// or a docker archive, told apart by content. The path may carry one of the
-// prefixes oci:, oci-archive: and docker-archive:. The error is of type
-// [Error].
+// inputPrefixes are the kinds of input that a path may be given by name.
+var inputPrefixes = []string{"oci-archive:", "docker-archive:", "oci:", "rootfs:"}
+
+// cutPrefix takes the kind off an input.
+func cutPrefix(input string) (kind, path string) {
+	for _, prefix := range inputPrefixes {
+		if rest, ok := strings.CutPrefix(input, prefix); ok {
+			return prefix, rest
+		}
+	}
+	return "", input
+}
+
+// OpenInput opens what is at a path: an OCI layout directory, an OCI archive,
+// a docker archive, or the root directory of a file system, told apart by
+// content. The path may carry one of the prefixes oci:, oci-archive:,
+// docker-archive: and rootfs:. The error is of type [Error].
 func OpenInput(ctx context.Context, input string, o Options) (*Set, error) {
 	w, err := parsePlatforms(o)
 	if err != nil {
 		return nil, &Error{Ref: input, Op: "--platform", Err: err, Usage: true}
 	}
-	p := input
-	for _, prefix := range []string{"oci-archive:", "docker-archive:", "oci:"} {
-		if rest, ok := strings.CutPrefix(input, prefix); ok {
-			p = rest
-		}
-	}
+	kind, p := cutPrefix(input)
 	st, err := os.Stat(p)
 	if err != nil {
 		return nil, fail(input, "opening", err)
 	}
 	r := &resolver{ref: input, wanted: w}
 	switch {
+	case kind == "rootfs:":
+		root, err := os.OpenRoot(p)
+		if err != nil {
+			return nil, fail(input, "opening", err)
+		}
+		return r.rootfs(&directory{root}), nil
 	case st.IsDir():
 		return r.directory(ctx, p)
 	case !st.Mode().IsRegular():
@@ -52,7 +66,63 @@ func OpenInput(ctx context.Context, input string, o Options) (*Set, error) {
 	return &Set{Images: images, closer: a}, nil
 }
 
-// directory opens an OCI layout directory.
+// rootfs is a root file system: one image without layers.
+func (r *resolver) rootfs(d *directory) *Set {
+	img := &Image{Ref: r.ref, Kind: KindRootfs, Root: d.root}
+	if len(r.wanted.platforms) > 0 {
+		img.Platform = platformText(&r.wanted.platforms[0])
+	}
+	return &Set{Images: []*Image{img}, closer: d}
+}
+
+// rootLike says whether a directory looks like the root of a system.
+func rootLike(root *os.Root) bool {
+	n := 0
+	for _, name := range []string{"etc", "usr", "bin", "lib", "var"} {
+		if st, err := root.Stat(name); err == nil && st.IsDir() {
+			n++
+		}
+	}
+	return n >= 2
+}
+
+// Streamed says whether an input can only be read as a stream: a pipe, or an
+// archive that is compressed as a whole. The path may carry a prefix.
+func Streamed(input string) bool {
+	_, p := cutPrefix(input)
+	st, err := os.Stat(p)
+	if err != nil || st.IsDir() {
+		return false
+	}
+	if st.Mode()&os.ModeNamedPipe != 0 {
+		return true
+	}
+	if !st.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(p)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // read only
+	magic := make([]byte, 4)
+	if _, err := f.ReadAt(magic, 0); err != nil {
+		return false
+	}
+	return magic[0] == 0x1f && magic[1] == 0x8b || string(magic) == "\x28\xb5\x2f\xfd"
+}
+
+// OpenFile opens an input for [OpenStream].
+func OpenFile(input string) (*os.File, error) {
+	_, p := cutPrefix(input)
+	f, err := os.Open(p)
+	if err != nil {
+		return nil, fail(input, "opening", err)
+	}
+	return f, nil
+}
+
+// directory opens a directory: an OCI layout or a root file system.
 func (r *resolver) directory(ctx context.Context, p string) (*Set, error) {
 	root, err := os.OpenRoot(p)
 	if err != nil {
@@ -60,8 +130,12 @@ func (r *resolver) directory(ctx context.Context, p string) (*Set, error) {
 	}
 	d := &directory{root}
 	if !d.exists("index.json") {
+		if rootLike(root) {
+			return r.rootfs(d), nil
+		}
 		return nil, errors.Join(fail(r.ref, "opening", hintf(
-			"write one with: skopeo copy docker://REF oci:DIR", "the directory is no OCI layout: it has no index.json")), d.Close())
+			"an OCI layout has an index.json; a root file system is named rootfs:DIR",
+			"the directory is neither an OCI layout nor a root file system")), d.Close())
 	}
 	r.kind, r.store = KindOCILayout, &blobStore{d}
 	images, err := r.layout(ctx, d)
@@ -90,7 +164,7 @@ func (r *resolver) layout(ctx context.Context, f files) ([]*Image, error) {
 // archive opens the images of an archive. docker save writes both forms since
 // version 25; the OCI one names blobs by digest and is preferred if it is
 // whole.
-func (r *resolver) archive(ctx context.Context, a *archive) ([]*Image, error) {
+func (r *resolver) archive(ctx context.Context, a members) ([]*Image, error) {
 	oci, docker := a.exists("index.json"), a.exists("manifest.json")
 	switch {
 	case oci:
@@ -106,12 +180,12 @@ func (r *resolver) archive(ctx context.Context, a *archive) ([]*Image, error) {
 	case docker:
 		return r.docker(a)
 	}
-	return nil, fail(r.ref, "reading the archive", hintf(archiveHint, "it is a tar, but of no image: it has neither index.json nor manifest.json%s", members(a)))
+	return nil, fail(r.ref, "reading the archive", hintf(archiveHint, "it is a tar, but of no image: it has neither index.json nor manifest.json%s", shown(a)))
 }
 
-// members shows a few names of an archive.
-func members(a *archive) string {
-	for n := range a.files {
+// shown shows a name of an archive.
+func shown(a members) string {
+	for _, n := range a.names() {
 		return fmt.Sprintf(" (but %s)", quote(n))
 	}
 	return ""

@@ -16,6 +16,16 @@ type files interface {
 	read(name string, limit int64) ([]byte, error)
 	open(name string) (Blob, error)
 	exists(name string) bool
+	// key names a file that a stream has passed, empty elsewhere.
+	key(name string) string
+}
+
+// members are the files of an archive, whose sizes are known.
+type members interface {
+	files
+	size(name string) (int64, bool)
+	// names are some names, to show.
+	names() []string
 }
 
 // blobStore is the store of an OCI layout.
@@ -33,6 +43,14 @@ func blobPath(d v1.Descriptor) (string, error) {
 func (s *blobStore) has(d v1.Descriptor) bool {
 	p, err := blobPath(d)
 	return err == nil && s.files.exists(p)
+}
+
+func (s *blobStore) key(d v1.Descriptor) string {
+	p, err := blobPath(d)
+	if err != nil {
+		return ""
+	}
+	return s.files.key(p)
 }
 
 func (s *blobStore) fetch(_ context.Context, d v1.Descriptor, limit int64) ([]byte, error) {
@@ -58,6 +76,23 @@ func (s *blobStore) layer(_ context.Context, d v1.Descriptor) (Blob, error) {
 	return b, nil
 }
 
+func (a *archive) key(string) string { return "" }
+
+func (a *archive) size(name string) (int64, bool) {
+	s, ok := a.section(name)
+	if !ok {
+		return 0, false
+	}
+	return s.Size(), true
+}
+
+func (a *archive) names() []string {
+	for n := range a.files {
+		return []string{n}
+	}
+	return nil
+}
+
 // exists implements files.
 func (a *archive) exists(name string) bool { _, ok := a.section(name); return ok }
 
@@ -81,6 +116,8 @@ func (d *directory) stat(name string) (fs.FileInfo, error) {
 	}
 	return st, err
 }
+
+func (d *directory) key(string) string { return "" }
 
 func (d *directory) exists(name string) bool { _, err := d.stat(name); return err == nil }
 

@@ -27,3 +27,35 @@ func stripTag(ref string) string {
 	}
 	return ref
 }
+
+// schemes are the prefixes that say where a reference is to be found.
+var schemes = []string{"registry:", "docker:", "podman:", "oci-archive:", "docker-archive:", "oci:", "rootfs:"}
+
+// Scheme takes the source's name off a reference: docker of docker:app:1. It is
+// empty where there is none: registry:5000/x is a host with a port, and
+// registry:2 the image of that name.
+func Scheme(ref string) (scheme, rest string) {
+	for _, s := range schemes {
+		rest, ok := strings.CutPrefix(ref, s)
+		if !ok || rest == "" {
+			continue
+		}
+		if s == "registry:" || s == "docker:" || s == "podman:" {
+			if rest[0] >= '0' && rest[0] <= '9' && !namedByDigits(rest) {
+				return "", ref
+			}
+		}
+		return strings.TrimSuffix(s, ":"), rest
+	}
+	return "", ref
+}
+
+// namedByDigits says whether what begins with a digit and follows a scheme is a
+// reference by itself, and neither a port with a path nor a tag.
+func namedByDigits(rest string) bool {
+	digits := strings.TrimLeft(rest, "0123456789")
+	if digits == "" || digits[0] == '/' {
+		return false // 5000/x, 2
+	}
+	return strings.ContainsAny(rest, "/:@") // not 24.0-dind
+}

@@ -138,6 +138,8 @@ func (s *registry) has(d v1.Descriptor) bool {
 	return d.MediaType == "" || d.MediaType.IsDistributable()
 }
 
+func (*registry) key(v1.Descriptor) string { return "" }
+
 func (s *registry) fetch(ctx context.Context, d v1.Descriptor, limit int64) ([]byte, error) {
 	if !d.MediaType.IsConfig() && d.MediaType != "" {
 		m, err := s.puller.Get(ctx, s.ref.Context().Digest(d.Digest.String()))

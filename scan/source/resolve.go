@@ -18,6 +18,8 @@ type store interface {
 	layer(ctx context.Context, d v1.Descriptor) (Blob, error)
 	// has says whether a blob is there, as far as that costs nothing.
 	has(d v1.Descriptor) bool
+	// key names a blob that a stream has passed, empty elsewhere.
+	key(d v1.Descriptor) string
 }
 
 // entry is one image of an index.
@@ -248,6 +250,7 @@ func (r *resolver) image(ctx context.Context, e entry, raw []byte) (*Image, erro
 		img.Layers = append(img.Layers, Layer{
 			Index: i, Digest: d.Digest.String(), DiffID: img.Config.RootFS.DiffIDs[i].String(), Size: d.Size,
 			MediaType: string(d.MediaType), Annotations: d.Annotations, CreatedBy: created[i],
+			Key:     r.store.key(d),
 			Foreign: !d.MediaType.IsDistributable() && !r.store.has(d),
 			Open:    func(ctx context.Context) (Blob, error) { return r.store.layer(ctx, d) },
 		})

@@ -6,6 +6,7 @@ package source
 import (
 	"context"
 	"io"
+	"os"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
@@ -16,6 +17,7 @@ const (
 	KindOCIArchive    = "oci-archive"
 	KindDockerArchive = "docker-archive"
 	KindOCILayout     = "oci-layout"
+	KindRootfs        = "rootfs"
 )
 
 // Set is what one reference or input holds: one image for each platform asked
@@ -52,6 +54,9 @@ type Image struct {
 	IndexPlatforms []string
 	Config         *v1.ConfigFile
 	Layers         []Layer
+	// Root is the directory of a root file system, which has no layers; nil
+	// for an image.
+	Root *os.Root
 }
 
 // Layer is one layer of the manifest. All digests are claims until the blob
@@ -70,6 +75,8 @@ type Layer struct {
 	Annotations map[string]string
 	// CreatedBy is the history entry that made the layer, empty if unknown.
 	CreatedBy string
+	// Key names the blob among those that a stream has shown, empty elsewhere.
+	Key string
 	// Foreign says that the blob is not distributed with the image.
 	Foreign bool
 	// Open opens the blob as stored (compressed or not). It may be called

@@ -9,6 +9,7 @@ import (
 // imageOptions are the flags of gpulint image.
 type imageOptions struct {
 	inputs    []string
+	refsFile  string
 	drivers   []string
 	runtime   string
 	platforms []string
@@ -38,17 +39,25 @@ func newImage() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "image REF...",
 		Short: "Lint container images",
-		Long: `Lint images of a registry, or of files given by --input: an OCI archive, a docker
-archive (docker save) or an OCI layout directory, told apart by their content.`,
+		Long: `Lint images of a registry or of a local Docker or Podman, or of files given by
+--input: an OCI archive, a docker archive (docker save), an OCI layout directory
+or a root file system, told apart by their content, or an archive on standard
+input.
+
+A reference may say where to look: registry:REF, docker:REF, podman:REF,
+oci-archive:FILE, docker-archive:FILE, oci:DIR, rootfs:DIR. Without that a local
+daemon that has the image is asked, and else the registry.`,
 		Example: `  gpulint image nvcr.io/acme/trainer:1.4 --driver 535.161.08
   gpulint image --input image.tar --driver 470.256.02,550.163.01
+  docker save app:dev | gpulint image --input -
   gpulint image --input layout/ -f table -f sarif=gpulint.sarif`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return o.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.inputs, "input", nil, "read the image from this `PATH`: archive or layout directory (repeatable)")
+	f.StringArrayVar(&o.inputs, "input", nil, "read the image from this `PATH`: archive, layout or root directory, or - for standard input (repeatable)")
+	f.StringVar(&o.refsFile, "refs-file", "", "`FILE` with further references, one a line; - for standard input")
 	f.StringSliceVar(&o.drivers, "driver", nil, "judge against these driver `VERSIONS`, such as 535.161.08")
 	f.StringVar(&o.runtime, "runtime", "", "how driver files get into containers: legacy, jit-cdi, cdi-runtime, cdi, csv, wsl or gke")
 	f.StringSliceVar(&o.platforms, "platform", nil, "`OS/ARCH` to take of an index, or all (default linux/amd64, else the first)")

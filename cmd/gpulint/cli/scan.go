@@ -48,8 +48,12 @@ func (o *imageOptions) check(args []string) ([]output, error) {
 }
 
 // run is gpulint image.
-func (o *imageOptions) run(ctx context.Context, args []string, stdout, errw io.Writer) error {
-	outs, err := o.check(args)
+func (o *imageOptions) run(ctx context.Context, args []string, in io.Reader, stdout, errw io.Writer) error {
+	refs, err := o.refs(args, in)
+	if err != nil {
+		return err
+	}
+	outs, err := o.check(refs)
 	if err != nil {
 		return err
 	}
@@ -68,13 +72,13 @@ func (o *imageOptions) run(ctx context.Context, args []string, stdout, errw io.W
 		}
 	}
 	targets := fleet.FromFlags(o.drivers, o.runtime)
-	r := &runner{o: o, errw: errw, engine: engine, targets: targets, doc: &document{report: newReport(targets)}}
+	r := &runner{o: o, in: in, errw: errw, engine: engine, targets: targets, doc: &document{report: newReport(targets)}}
 	r.doc.report.Rules = engine.Rules()
-	for _, ref := range args {
-		r.open(ctx, ref, source.Open)
+	for _, ref := range refs {
+		r.reference(ctx, ref)
 	}
-	for _, in := range o.inputs {
-		r.open(ctx, in, source.OpenInput)
+	for _, p := range o.inputs {
+		r.input(ctx, p)
 	}
 	res := findings.Process(r.doc.report.Findings, findings.Options{Ignore: o.ignore})
 	r.doc.report.Findings, r.doc.report.Summary = res.Findings, res.Summary
@@ -95,42 +99,18 @@ func newReport(targets []facts.Target) *facts.Report {
 // runner scans one reference after the other into a document.
 type runner struct {
 	o       *imageOptions
+	in      io.Reader
 	errw    io.Writer
 	engine  *rules.Engine
 	targets []facts.Target
 	doc     *document
-	// usage and input say what kinds of failures there were.
-	usage, input bool
-}
-
-// open scans all images of a reference or input.
-func (r *runner) open(ctx context.Context, ref string, open func(context.Context, string, source.Options) (*source.Set, error)) {
-	so := source.Options{PlainHTTP: r.o.plainHTTP, Insecure: r.o.insecure, CAFile: r.o.caFile, UserAgent: "gpulint/" + Version()}
-	for _, p := range r.o.platforms {
-		if p == "all" {
-			so.AllPlatforms = true
-		} else {
-			so.Platforms = append(so.Platforms, p)
-		}
-	}
-	set, err := open(ctx, ref, so)
-	if err != nil {
-		r.fail(ctx, ref, err)
-		return
-	}
-	for _, img := range set.Images {
-		if err := r.image(ctx, img); err != nil {
-			r.fail(ctx, img.Ref, err)
-		}
-	}
-	if err := set.Close(); err != nil {
-		r.fail(ctx, ref, err)
-	}
+	// badUsage and badInput say what kinds of failures there were.
+	badUsage, badInput bool
 }
 
 // image scans and judges one image.
-func (r *runner) image(ctx context.Context, img *source.Image) error {
-	found, err := scan.Image(ctx, img, scan.Options{Verify: r.o.verify})
+func (r *runner) image(ctx context.Context, img *source.Image, o scan.Options) error {
+	found, err := scan.Image(ctx, img, o)
 	if err != nil {
 		return err
 	}
@@ -172,15 +152,15 @@ func (r *runner) fail(ctx context.Context, ref string, err error) {
 	case errors.As(err, &se):
 		f.Hint = se.Hint
 		if se.Usage {
-			r.usage = true
+			r.badUsage = true
 		} else {
-			r.input = true
+			r.badInput = true
 		}
 	case errors.As(err, &le):
 		f.Hint = le.Hint()
-		r.input = true
+		r.badInput = true
 	default:
-		r.input = true
+		r.badInput = true
 	}
 	r.doc.report.Failures = append(r.doc.report.Failures, f)
 	if r.o.quiet {
@@ -197,9 +177,9 @@ func (r *runner) exit(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return &exitError{exitStopped}
-	case r.input:
+	case r.badInput:
 		return &exitError{exitInput}
-	case r.usage:
+	case r.badUsage:
 		return &exitError{exitUsage}
 	case findings.Fails(r.doc.report.Findings, r.o.failOn):
 		return &exitError{exitFindings}

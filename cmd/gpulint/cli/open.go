@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/gpulint/gpulint/scan"
+	"github.com/gpulint/gpulint/scan/source"
+)
+
+// sourceOptions are those of every source.
+func (r *runner) sourceOptions() source.Options {
+	so := source.Options{PlainHTTP: r.o.plainHTTP, Insecure: r.o.insecure, CAFile: r.o.caFile, UserAgent: "gpulint/" + Version()}
+	for _, p := range r.o.platforms {
+		if p == "all" {
+			so.AllPlatforms = true
+		} else {
+			so.Platforms = append(so.Platforms, p)
+		}
+	}
+	return so
+}
+
+// reference scans the images of a reference: of the source that it names, else
+// of a daemon that has it, else of a registry.
+func (r *runner) reference(ctx context.Context, ref string) {
+	scheme, rest := source.Scheme(ref)
+	switch scheme {
+	case "registry":
+		r.set(ctx, ref, func() (*source.Set, error) { return source.Open(ctx, rest, r.sourceOptions()) }, nil)
+	case source.KindDocker, source.KindPodman:
+		d, err := source.NewDaemon(scheme, ref)
+		if err != nil {
+			r.fail(ctx, ref, err)
+			return
+		}
+		r.daemon(ctx, d, ref, rest)
+	case "":
+		d, err := source.Local(ctx, ref)
+		if d != nil {
+			r.daemon(ctx, d, ref, ref)
+			return
+		}
+		if err != nil && r.o.verbose && !r.o.quiet {
+			say(r.errw, ref+": asking daemons: "+err.Error())
+		}
+		r.set(ctx, ref, func() (*source.Set, error) { return source.Open(ctx, ref, r.sourceOptions()) }, nil)
+	default:
+		r.input(ctx, ref)
+	}
+}
+
+// daemon scans an image that a daemon writes as a stream.
+func (r *runner) daemon(ctx context.Context, d *source.Daemon, ref, image string) {
+	body, err := d.Save(ctx, image)
+	if err == nil {
+		r.stream(ctx, ref, body, d.Kind())
+		err = body.Close()
+	}
+	if err := errors.Join(err, d.Close()); err != nil {
+		r.fail(ctx, ref, err)
+	}
+}
+
+// input scans the images of a path, or of standard input.
+func (r *runner) input(ctx context.Context, in string) {
+	switch {
+	case in == "-":
+		r.stream(ctx, "standard input", r.in, "")
+	case source.Streamed(in):
+		f, err := source.OpenFile(in)
+		if err != nil {
+			r.fail(ctx, in, err)
+			return
+		}
+		r.stream(ctx, in, f, "")
+		if err := f.Close(); err != nil {
+			r.fail(ctx, in, err)
+		}
+	default:
+		r.set(ctx, in, func() (*source.Set, error) { return source.OpenInput(ctx, in, r.sourceOptions()) }, nil)
+	}
+}
+
+// stream scans the images of an archive that comes in one pass. kind, if given,
+// says who wrote it.
+func (r *runner) stream(ctx context.Context, ref string, body io.Reader, kind string) {
+	var seen scan.Passed
+	r.set(ctx, ref, func() (*source.Set, error) {
+		set, passed, err := scan.Stream(ctx, ref, body, r.sourceOptions(), scan.Options{})
+		seen = passed
+		if err == nil && kind != "" {
+			for _, img := range set.Images {
+				img.Kind = kind
+			}
+		}
+		return set, err
+	}, func() scan.Passed { return seen })
+}
+
+// set scans all images of what open opens.
+func (r *runner) set(ctx context.Context, ref string, open func() (*source.Set, error), passed func() scan.Passed) {
+	set, err := open()
+	if err != nil {
+		r.fail(ctx, ref, err)
+		return
+	}
+	o := scan.Options{Verify: r.o.verify}
+	if passed != nil {
+		o.Passed = passed()
+	}
+	for _, img := range set.Images {
+		if err := r.image(ctx, img, o); err != nil {
+			r.fail(ctx, img.Ref, err)
+		}
+	}
+	if err := set.Close(); err != nil {
+		r.fail(ctx, ref, err)
+	}
+}
