@@ -35,6 +35,9 @@ type Options struct {
 	// Anchor is the file of the repository on which SARIF results are shown, at
 	// line 1, where they have no line of their own.
 	Anchor string
+	// HideFailures leaves out of the table what could not be scanned, where
+	// standard error says it already.
+	HideFailures bool
 	// Severity is the lowest level that is shown; empty shows all.
 	Severity string
 }

@@ -58,7 +58,9 @@ func (t *table) report(r *facts.Report) {
 		t.line("")
 	}
 	t.summary(r)
-	t.failures(r.Failures)
+	if !t.o.HideFailures {
+		t.failures(r.Failures)
+	}
 }
 
 // line writes one line as it is.

@@ -1,6 +1,9 @@
 package source
 
-import "strings"
+import (
+	"os"
+	"strings"
+)
 
 // annotatedName is the name that an index gives one of its images, tag
 // stripped. containerd and docker write the whole name; others a tag alone,
@@ -26,6 +29,18 @@ func stripTag(ref string) string {
 		ref = ref[:512]
 	}
 	return ref
+}
+
+// IsPath says whether a reference can only be meant as a path: it is written as
+// one (/x, ./x, ../x), or a file of that very name is there.
+func IsPath(ref string) bool {
+	for _, p := range []string{"/", "./", "../"} {
+		if strings.HasPrefix(ref, p) {
+			return true
+		}
+	}
+	st, err := os.Stat(ref)
+	return err == nil && st.Mode().IsRegular()
 }
 
 // schemes are the prefixes that say where a reference is to be found.

@@ -101,7 +101,11 @@ Each flag can be set by a variable: --fail-on by GPULINT_FAIL_ON.`,
 		SilenceErrors: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Errorf("unknown command %q", args[0]), "see 'gpulint --help' for the commands"}
+				hint := "see 'gpulint --help' for the commands"
+				if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
+					hint = fmt.Sprintf("did you mean %s? %s", s[0], hint)
+				}
+				return &usageError{fmt.Errorf("unknown command %q", args[0]), hint}
 			}
 			return nil
 		},
@@ -109,6 +113,7 @@ Each flag can be set by a variable: --fail-on by GPULINT_FAIL_ON.`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd) },
 		Version:           Version(),
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("gpulint {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err, fmt.Sprintf("see '%s --help' for the flags", cmd.CommandPath())}

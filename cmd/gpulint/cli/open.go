@@ -26,6 +26,10 @@ func (r *runner) sourceOptions() source.Options {
 // of a daemon that has it, else of a registry.
 func (r *runner) reference(ctx context.Context, ref string) {
 	scheme, rest := source.Scheme(ref)
+	if scheme == "" && source.IsPath(ref) {
+		r.input(ctx, ref)
+		return
+	}
 	switch scheme {
 	case "registry":
 		r.set(ctx, ref, func() (*source.Set, error) { return source.Open(ctx, rest, r.sourceOptions()) }, nil)

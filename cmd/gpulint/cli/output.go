@@ -106,6 +106,7 @@ func (o *imageOptions) writeOne(out output, doc *document, stdout io.Writer) err
 	}
 	if out.file == "" {
 		ro.Color, ro.Width = terminal(stdout, o.color)
+		ro.HideFailures = !o.quiet
 	}
 	f, err := report.Get(out.format, ro)
 	if err != nil {
