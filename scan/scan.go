@@ -42,7 +42,12 @@ func (e *LayerError) Error() string {
 	if d == "" {
 		d = "no digest"
 	}
-	return fmt.Sprintf("%s: layer %d (%s): %v", e.Ref, e.Index, d, e.Err)
+	err := e.Err
+	var se *source.Error
+	if errors.As(err, &se) { // it names the image, too
+		err = fmt.Errorf("%s: %w", se.Op, se.Err)
+	}
+	return fmt.Sprintf("%s: layer %d (%s): %v", e.Ref, e.Index, d, err)
 }
 
 // Unwrap returns the cause.
@@ -56,7 +61,7 @@ func (e *LayerError) Hint() string {
 	case errors.Is(e.Err, layers.ErrBroken):
 		return "the image was not written or copied whole: pull or save it again"
 	}
-	return ""
+	return source.Hint(e.Err)
 }
 
 // Image reads all layers of an image and merges what they hold. Errors are of

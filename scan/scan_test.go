@@ -240,7 +240,14 @@ func TestLimits(t *testing.T) {
 // FuzzArchive opens anything as an image and scans what opens.
 func FuzzArchive(f *testing.F) {
 	b := image(testimage.Gzip).Build()
-	for _, data := range [][]byte{b.OCIArchive(), b.DockerArchive(), b.DockerArchive25(), image(testimage.Zstd).Build().OCIArchive()} {
+	plain := image(testimage.Plain)
+	plain.Layers = append(plain.Layers, plain.Layers[0])
+	p := plain.Build()
+	for _, data := range [][]byte{
+		b.OCIArchive(), b.DockerArchive(), b.DockerArchive25(), image(testimage.Zstd).Build().OCIArchive(),
+		// Layers that no digest is compared with reach further.
+		p.OCIArchive(), p.DockerArchive(), p.DockerArchive25(), testimage.Tar(testimage.NestedLayout(p, b)...),
+	} {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

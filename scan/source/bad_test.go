@@ -83,8 +83,8 @@ func TestBadInput(t *testing.T) {
 			if !errors.As(err, &e) {
 				t.Fatalf("%v", err)
 			}
-			if e.Ref != input || e.Usage || !strings.Contains(err.Error(), strings.TrimSpace(want)) || strings.ContainsAny(err.Error(), "\n\x1b") {
-				t.Errorf("%v", err)
+			if e.Ref != input || e.Usage || e.Hint == "" || !strings.Contains(err.Error(), strings.TrimSpace(want)) || strings.ContainsAny(err.Error(), "\n\x1b") {
+				t.Errorf("%v (hint %q)", err, e.Hint)
 			}
 		})
 	}
@@ -149,7 +149,7 @@ func TestLayoutOnDisk(t *testing.T) {
 			if err := spoil(dir); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := openInput(t, dir, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := openInput(t, dir, Options{}); err == nil || !strings.Contains(err.Error(), want) || Hint(err) == "" {
 				t.Errorf("%v", err)
 			}
 		})
@@ -175,7 +175,7 @@ func TestNoFile(t *testing.T) {
 		pipe:                              "neither a file nor a directory",
 		dir + "/a\x00b":                   "invalid",
 	} {
-		if _, err := openInput(t, input, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := openInput(t, input, Options{}); err == nil || !strings.Contains(err.Error(), want) || Hint(err) == "" {
 			t.Errorf("%q: %v", input, err)
 		}
 	}

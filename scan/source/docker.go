@@ -65,7 +65,11 @@ func (r *resolver) dockerImage(a members, e dockerEntry) (*Image, error) {
 	if e.Config == "" {
 		return nil, fail(r.ref, "reading manifest.json", errors.New("an image without a configuration"))
 	}
+	if err := r.budget(); err != nil {
+		return nil, fail(r.ref, "reading the configuration", err)
+	}
 	raw, err := a.read(e.Config, maxConfig)
+	r.bytes += int64(len(raw))
 	if err != nil {
 		return nil, fail(r.ref, "reading the configuration", err)
 	}

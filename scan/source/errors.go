@@ -59,6 +59,7 @@ func hintf(hint, format string, args ...any) error {
 
 func hintOf(err error) string {
 	var h *hinted
+	var p *fs.PathError
 	switch {
 	case errors.As(err, &h):
 		return h.hint
@@ -66,8 +67,12 @@ func hintOf(err error) string {
 		return "make the file readable for this user"
 	case errors.Is(err, fs.ErrNotExist):
 		return "check the path; an image of a registry is named without --input"
+	case errors.As(err, &p):
+		return "check the path, and the disk below it"
+	case errors.Is(err, context.DeadlineExceeded):
+		return ""
 	}
-	return ""
+	return "it is damaged, or no container image: build, pull or save it again"
 }
 
 // plain drops the path of a file error: the reference names it already.
@@ -88,18 +93,31 @@ type short struct {
 func (s *short) Error() string { return s.text }
 func (s *short) Unwrap() error { return s.err }
 
-// registryError says in plain words what a registry or the way to it answered.
-func registryError(ref name.Reference, keys authn.Keychain, op string, err error) error {
+// Hint says what to do about an error of this package.
+func Hint(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Hint
+	}
+	return hintOf(err)
+}
+
+// registryError says in plain words what a registry or the way to it answered
+// when it was asked for something.
+func registryError(ref name.Reference, what string, keys authn.Keychain, op string, err error) error {
 	host := ref.Context().RegistryStr()
 	text, hint := "", ""
+	var h *hinted
 	var te *transport.Error
 	var dns *net.DNSError
 	var op2 *net.OpError
 	var ca x509.UnknownAuthorityError
 	var bad *tls.CertificateVerificationError
 	switch {
+	case errors.As(err, &h):
+		text, hint = h.Error(), h.hint
 	case errors.As(err, &te):
-		text, hint = statusText(te, ref, keys)
+		text, hint = statusText(te, ref, what, keys)
 	case errors.As(err, &dns):
 		text, hint = "the host "+dns.Name+" is not known", "check the spelling of the registry, and DNS"
 	case errors.As(err, &ca), errors.As(err, &bad):
@@ -109,7 +127,7 @@ func registryError(ref name.Reference, keys authn.Keychain, op string, err error
 	case errors.As(err, &op2):
 		text, hint = "no connection to "+host+": "+last(op2), "check that the registry runs and can be reached"
 	default:
-		return &Error{Ref: ref.String(), Op: op, Err: err, Hint: hintOf(err)}
+		return &Error{Ref: ref.String(), Op: op, Err: err, Hint: "try again; if it stays so, ask who runs " + host}
 	}
 	return &Error{Ref: ref.String(), Op: op, Err: &short{err, text}, Hint: hint}
 }
@@ -117,7 +135,7 @@ func registryError(ref name.Reference, keys authn.Keychain, op string, err error
 const caHint = "name its authority with --ca-file FILE, or use --insecure"
 
 // statusText explains an HTTP status.
-func statusText(te *transport.Error, ref name.Reference, keys authn.Keychain) (text, hint string) {
+func statusText(te *transport.Error, ref name.Reference, what string, keys authn.Keychain) (text, hint string) {
 	host := ref.Context().RegistryStr()
 	switch te.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -133,7 +151,10 @@ func statusText(te *transport.Error, ref name.Reference, keys authn.Keychain) (t
 				return "the registry has no repository " + ref.Context().RepositoryStr(), "check the name"
 			}
 		}
-		return "the registry has no " + ref.Identifier() + " in " + ref.Context().RepositoryStr(), "check the tag or digest"
+		if what != ref.Identifier() {
+			return "the registry has no " + what + " in " + ref.Context().RepositoryStr(), "the image is not whole: push it again"
+		}
+		return "the registry has no " + what + " in " + ref.Context().RepositoryStr(), "check the tag or digest"
 	case http.StatusTooManyRequests:
 		return host + " limits the number of requests (429)", "wait, or log in for a higher limit: docker login " + host
 	}
@@ -144,7 +165,7 @@ func statusText(te *transport.Error, ref name.Reference, keys authn.Keychain) (t
 	if te.StatusCode >= 500 {
 		return fmt.Sprintf("%s is out of order (%d %s)", host, te.StatusCode, http.StatusText(te.StatusCode)), "try again later"
 	}
-	return fmt.Sprintf("%s answered %d %s", host, te.StatusCode, http.StatusText(te.StatusCode)), ""
+	return fmt.Sprintf("%s answered %d %s", host, te.StatusCode, http.StatusText(te.StatusCode)), "check that " + host + " is a registry"
 }
 
 // last is the text of the innermost cause.

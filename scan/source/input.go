@@ -28,7 +28,7 @@ func cutPrefix(input string) (kind, path string) {
 func OpenInput(ctx context.Context, input string, o Options) (*Set, error) {
 	w, err := parsePlatforms(o)
 	if err != nil {
-		return nil, &Error{Ref: input, Op: "--platform", Err: err, Usage: true}
+		return nil, &Error{Ref: input, Op: "--platform", Err: err, Usage: true, Hint: hintOf(err)}
 	}
 	kind, p := cutPrefix(input)
 	st, err := os.Stat(p)
@@ -46,7 +46,7 @@ func OpenInput(ctx context.Context, input string, o Options) (*Set, error) {
 	case st.IsDir():
 		return r.directory(ctx, p)
 	case !st.Mode().IsRegular():
-		return nil, fail(input, "opening", errors.New("it is neither a file nor a directory"))
+		return nil, fail(input, "opening", hintf("name a file or a directory; a pipe is read as -", "it is neither a file nor a directory"))
 	}
 	f, err := os.Open(p)
 	if err != nil {
@@ -170,7 +170,7 @@ func (r *resolver) archive(ctx context.Context, a members) ([]*Image, error) {
 	case oci:
 		r.kind, r.store = KindOCIArchive, &blobStore{a}
 		images, err := r.layout(ctx, a)
-		if err == nil || !docker {
+		if err == nil || !docker || errors.Is(err, errDigest) {
 			return images, err
 		}
 		if alt, aerr := r.docker(a); aerr == nil {

@@ -15,6 +15,8 @@ import (
 // errDigest says that bytes are not what their digest names.
 var errDigest = errors.New("wrong digest")
 
+const damagedHint = "the image is damaged or was tampered with: pull or build it again"
+
 // digestOf is the SHA-256 digest of bytes.
 func digestOf(b []byte) string {
 	h := sha256.Sum256(b)
@@ -30,7 +32,7 @@ func verify(b []byte, d v1.Descriptor) error {
 		if d.Size > int64(len(b)) {
 			return hintf("copy or pull the image again", "%w: the blob is cut off, %d of %d bytes are there", errDigest, len(b), d.Size)
 		}
-		return hintf("the image is damaged or was tampered with: pull or build it again", "%w: the blob is %s, it is named %s", errDigest, got, d.Digest)
+		return hintf(damagedHint, "%w: the blob is %s, it is named %s", errDigest, got, d.Digest)
 	}
 	return nil
 }

@@ -26,14 +26,16 @@ type Options struct {
 
 // Bounds on what is believed of a manifest.
 const (
-	maxManifest  = 4 << 20 // bytes of a manifest or index, registries' own bound
-	maxConfig    = 8 << 20 // bytes of a configuration
-	maxChildren  = 1000    // entries of an index
-	maxLayers    = 1000    // layers of a manifest
-	maxNesting   = 4       // indexes within indexes
-	maxImages    = 1000    // images of one input
-	maxTarBlobs  = 1 << 20 // entries of an archive
-	maxTarName   = 4096    // bytes of a name in an archive
-	maxJobs      = 64      // requests at once: an open layer holds one
-	maxLinkDepth = 16      // links within an archive
+	maxManifest  = 4 << 20  // bytes of a manifest or index, registries' own bound
+	maxConfig    = 8 << 20  // bytes of a configuration
+	maxMetadata  = 64 << 20 // bytes of all of these of one input, each as often as it is named
+	maxChildren  = 1000     // entries of an index
+	maxLayers    = 1000     // layers of a manifest
+	maxNesting   = 4        // indexes within indexes
+	maxIndexes   = 1000     // indexes of one input, each as often as it is named
+	maxImages    = 1000     // images of one input
+	maxTarBlobs  = 1 << 20  // entries of an archive
+	maxTarName   = 4096     // bytes of a name in an archive
+	maxJobs      = 64       // requests at once: an open layer holds one
+	maxLinkDepth = 16       // links within an archive
 )

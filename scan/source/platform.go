@@ -1,7 +1,6 @@
 package source
 
 import (
-	"fmt"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -19,7 +18,7 @@ func parsePlatforms(o Options) (wanted, error) {
 	for _, s := range o.Platforms {
 		p, err := v1.ParsePlatform(s)
 		if err != nil || p.OS == "" || p.Architecture == "" {
-			return w, fmt.Errorf("%q is no platform: want one like linux/amd64", s)
+			return w, hintf("name os/arch or os/arch/variant, or all", "%q is no platform: want one like linux/amd64", s)
 		}
 		w.platforms = append(w.platforms, *p)
 	}
@@ -62,7 +61,7 @@ func (w wanted) choose(entries []entry) ([]entry, error) {
 	if len(w.platforms) == 0 {
 		linux := v1.Platform{OS: "linux", Architecture: "amd64"}
 		for _, e := range entries {
-			if e.desc.Platform != nil && matches(*e.desc.Platform, linux) {
+			if e.desc.Platform != nil && matches(*e.desc.Platform, linux) && !e.absent {
 				return []entry{e}, nil
 			}
 		}

@@ -21,7 +21,7 @@ import (
 func Open(ctx context.Context, ref string, o Options) (*Set, error) {
 	w, err := parsePlatforms(o)
 	if err != nil {
-		return nil, &Error{Ref: ref, Op: "--platform", Err: err, Usage: true}
+		return nil, &Error{Ref: ref, Op: "--platform", Err: err, Usage: true, Hint: hintOf(err)}
 	}
 	var nameOpts []name.Option
 	if o.PlainHTTP {
@@ -39,7 +39,7 @@ func Open(ctx context.Context, ref string, o Options) (*Set, error) {
 	}
 	rt, err := roundTripper(o)
 	if err != nil {
-		return nil, &Error{Ref: ref, Op: "--ca-file " + o.CAFile, Err: plain(err), Usage: true}
+		return nil, &Error{Ref: ref, Op: "--ca-file " + o.CAFile, Err: plain(err), Usage: true, Hint: "name a file of certificates in PEM"}
 	}
 	puller, err := remote.NewPuller(
 		remote.WithAuthFromKeychain(o.Keychain), remote.WithTransport(&capped{rt}),
@@ -54,7 +54,7 @@ func Open(ctx context.Context, ref string, o Options) (*Set, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, registryError(r, o.Keychain, "pulling the manifest", err)
+		return nil, registryError(r, r.Identifier(), o.Keychain, "pulling the manifest", err)
 	}
 	// A tag is the registry's to resolve; its digest is of the bytes that came.
 	desc := d.Descriptor
@@ -106,11 +106,20 @@ type capped struct{ rt http.RoundTripper }
 // RoundTrip implements http.RoundTripper.
 func (c *capped) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := c.rt.RoundTrip(req)
-	if err != nil || strings.Contains(req.URL.Path, "/blobs/") && res.StatusCode < 300 {
+	if err != nil || ofBlob(req) && res.StatusCode < 300 {
 		return res, err
 	}
 	res.Body = &cappedBody{res.Body, maxManifest}
 	return res, nil
+}
+
+// ofBlob says whether a blob was asked for. Registries redirect to hosts with
+// paths of their own.
+func ofBlob(req *http.Request) bool {
+	for req.Response != nil && req.Response.Request != nil {
+		req = req.Response.Request
+	}
+	return strings.Contains(req.URL.Path, "/blobs/")
 }
 
 type cappedBody struct {
@@ -144,7 +153,7 @@ func (s *registry) fetch(ctx context.Context, d v1.Descriptor, limit int64) ([]b
 	if !d.MediaType.IsConfig() && d.MediaType != "" {
 		m, err := s.puller.Get(ctx, s.ref.Context().Digest(d.Digest.String()))
 		if err != nil {
-			return nil, s.explain(ctx, "pulling the manifest "+d.Digest.String(), err)
+			return nil, s.explain(ctx, "manifest", d, err)
 		}
 		return m.Manifest, nil
 	}
@@ -155,7 +164,7 @@ func (s *registry) fetch(ctx context.Context, d v1.Descriptor, limit int64) ([]b
 	defer func() { _ = b.Close() }() // read only
 	raw, err := io.ReadAll(io.LimitReader(b, limit+1))
 	if err != nil {
-		return nil, s.explain(ctx, "pulling the configuration", err)
+		return nil, err
 	}
 	if int64(len(raw)) > limit {
 		return nil, fmt.Errorf("more than %d bytes", limit)
@@ -168,21 +177,44 @@ func (s *registry) layer(ctx context.Context, d v1.Descriptor) (Blob, error) {
 	if err == nil {
 		var rc io.ReadCloser
 		if rc, err = l.Compressed(); err == nil {
-			return &remoteBlob{rc}, nil
+			return &remoteBlob{rc, func(err error) error { return s.explain(ctx, "blob", d, err) }, d.Size, 0}, nil
 		}
 	}
-	return nil, s.explain(ctx, "pulling the blob "+d.Digest.String(), err)
+	return nil, s.explain(ctx, "blob", d, err)
 }
 
-func (s *registry) explain(ctx context.Context, op string, err error) error {
+func (s *registry) explain(ctx context.Context, what string, d v1.Descriptor, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return registryError(s.ref, s.keys, op, err)
+	return registryError(s.ref, what+" "+d.Digest.String(), s.keys, "pulling the "+what+" "+d.Digest.String(), err)
 }
 
 // remoteBlob is a blob from a network.
-type remoteBlob struct{ io.ReadCloser }
+type remoteBlob struct {
+	io.ReadCloser
+	explain func(error) error
+	// size is what the manifest says, n what was read.
+	size, n int64
+}
+
+// Read implements io.Reader. It ends where the blob is larger than the
+// manifest says: a registry may send without end.
+func (b *remoteBlob) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.n += int64(n)
+	switch {
+	case b.n > b.size:
+		return 0, b.explain(hintf(damagedHint, "%w: the blob is larger than the manifest says, %d bytes", errDigest, b.size))
+	case err == nil || errors.Is(err, io.EOF):
+		return n, err
+	case strings.HasPrefix(err.Error(), "error verifying "):
+		return n, io.EOF // who reads the blob compares, and tells a cut blob from a wrong one
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = fmt.Errorf("the connection was cut after %d of %d bytes: %w", b.n, b.size, err)
+	}
+	return n, b.explain(err)
+}
 
 // Section implements Blob: a network cannot seek.
 func (*remoteBlob) Section() *io.SectionReader { return nil }

@@ -142,7 +142,7 @@ func TestRegistryFaults(t *testing.T) {
 			ref := host + "/team/app:1"
 			_, err := Open(t.Context(), ref, plainHTTP())
 			var e *Error
-			if !errors.As(err, &e) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), ref) || !strings.Contains(e.Hint, tt.hint) || e.Usage {
+			if !errors.As(err, &e) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), ref) || !strings.Contains(e.Hint, tt.hint) || e.Hint == "" || e.Usage {
 				t.Errorf("%v (%+v)", err, e)
 			}
 		})
@@ -184,7 +184,7 @@ func TestBadReferences(t *testing.T) {
 			t.Errorf("%q: %v", ref, err)
 		}
 	}
-	if _, err := Open(t.Context(), "a", Options{CAFile: "missing.pem"}); err == nil || !strings.Contains(fmt.Sprint(err), "missing.pem") {
+	if _, err := Open(t.Context(), "a", Options{CAFile: "missing.pem"}); err == nil || Hint(err) == "" || !strings.Contains(fmt.Sprint(err), "missing.pem") {
 		t.Errorf("%v", err)
 	}
 }

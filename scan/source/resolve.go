@@ -26,6 +26,8 @@ type store interface {
 type entry struct {
 	desc v1.Descriptor
 	name string
+	// absent says that the source is known not to have it.
+	absent bool
 }
 
 // resolver opens the images that an index or manifest names.
@@ -34,6 +36,10 @@ type resolver struct {
 	kind   string
 	store  store
 	wanted wanted
+	// indexes counts those that were read, bytes all metadata: one blob may be
+	// named again and again.
+	indexes int
+	bytes   int64
 }
 
 // attestation marks BuildKit's manifests that hold no image.
@@ -46,7 +52,7 @@ func (r *resolver) root(ctx context.Context, d v1.Descriptor, raw []byte, name s
 		return nil, fail(r.ref, "reading the manifest", err)
 	}
 	if k == isImage {
-		img, err := r.image(ctx, entry{d, name}, raw)
+		img, err := r.image(ctx, entry{desc: d, name: name}, raw)
 		if err != nil {
 			return nil, err
 		}
@@ -90,6 +96,9 @@ func (r *resolver) entries(ctx context.Context, raw []byte, name string, depth i
 	if len(index.Manifests) > maxChildren || depth > maxNesting {
 		return nil, fail(r.ref, "reading the index", fmt.Errorf("more than %d entries or %d levels", maxChildren, maxNesting))
 	}
+	if r.indexes++; r.indexes > maxIndexes {
+		return nil, fail(r.ref, "reading the index", fmt.Errorf("more than %d indexes", maxIndexes))
+	}
 	var out []entry
 	for _, d := range index.Manifests {
 		if d.Annotations[attestation] != "" || d.Platform != nil && d.Platform.OS == "unknown" {
@@ -114,7 +123,7 @@ func (r *resolver) entries(ctx context.Context, raw []byte, name string, depth i
 			}
 			out = append(out, inner...)
 		default:
-			out = append(out, entry{d, n})
+			out = append(out, entry{desc: d, name: n})
 		}
 		if len(out) > maxImages {
 			return nil, fail(r.ref, "reading the index", fmt.Errorf("more than %d images", maxImages))
@@ -183,6 +192,7 @@ func (r *resolver) describe(ctx context.Context, g []entry) []entry {
 	var there, missing []entry
 	for _, e := range g {
 		if !r.store.has(e.desc) {
+			e.absent = true
 			missing = append(missing, e)
 			continue
 		}
@@ -205,12 +215,27 @@ func (r *resolver) describe(ctx context.Context, g []entry) []entry {
 	return append(there, missing...)
 }
 
+// budget is an error once all metadata is larger than its limit.
+func (r *resolver) budget() error {
+	if r.bytes > maxMetadata {
+		return hintf("scan its images one by one", "it has manifests and configurations of more than %d bytes together", maxMetadata)
+	}
+	return nil
+}
+
 // fetch reads and verifies a small blob.
 func (r *resolver) fetch(ctx context.Context, d v1.Descriptor, limit int64, op string) ([]byte, error) {
 	if d.Size > limit {
 		return nil, fail(r.ref, op, fmt.Errorf("%s has %d bytes, more than %d", d.Digest, d.Size, limit))
 	}
+	if err := r.budget(); err != nil {
+		return nil, fail(r.ref, op, err)
+	}
 	b, err := r.store.fetch(ctx, d, limit)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	r.bytes += int64(len(b))
 	if err == nil {
 		err = verify(b, d)
 	}

@@ -35,7 +35,7 @@ type Visitor func(ctx context.Context, name string, size int64, r io.Reader) err
 func OpenStream(ctx context.Context, ref string, r io.Reader, o Options, visit Visitor) (*Set, error) {
 	w, err := parsePlatforms(o)
 	if err != nil {
-		return nil, &Error{Ref: ref, Op: "--platform", Err: err, Usage: true}
+		return nil, &Error{Ref: ref, Op: "--platform", Err: err, Usage: true, Hint: hintOf(err)}
 	}
 	m := &memory{data: map[string][]byte{}, sizes: map[string]int64{}, links: map[string]string{}}
 	if err := m.fill(ctx, r, visit); err != nil {
