@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"path"
-	"slices"
 	"strings"
 
 	"github.com/gpulint/gpulint/facts"
@@ -115,68 +113,4 @@ func (m *merger) kind(k catalog.Kind) {
 		paths = append(paths, "/"+found[0])
 	}
 	m.img.Markers = append(m.img.Markers, facts.Marker{Kind: k.Name, Paths: paths})
-}
-
-// defaultDirs are those that glibc searches by itself, those of Debian's
-// multiarch included.
-var defaultDirs = []string{
-	"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-	"/lib64", "/usr/lib64", "/lib", "/usr/lib",
-}
-
-// linkerDirs lists the directories of the dynamic linker.
-func (m *merger) linkerDirs() {
-	seen := map[string]bool{}
-	add := func(dir, from string) {
-		if !strings.HasPrefix(dir, "/") || len(dir) > maxPathLength || len(m.img.LinkerDirs) >= 1000 {
-			return
-		}
-		dir = path.Clean(dir)
-		if seen[dir] {
-			return
-		}
-		seen[dir] = true
-		resolved := dir
-		if to, n, ok := m.tree.Resolve(strings.TrimPrefix(dir, "/")); ok && n.Type == Dir {
-			resolved = "/" + to
-		}
-		m.img.LinkerDirs = append(m.img.LinkerDirs, facts.LinkerDir{Dir: dir, Resolved: resolved, From: from})
-	}
-	if v, ok := m.img.Config.Getenv("LD_LIBRARY_PATH"); ok {
-		for _, dir := range strings.FieldsFunc(v, func(r rune) bool { return r == ':' || r == ';' }) {
-			add(dir, "LD_LIBRARY_PATH")
-		}
-	}
-	m.conf("/etc/ld.so.conf", add, 0)
-	for _, dir := range defaultDirs {
-		add(dir, "default")
-	}
-}
-
-// conf reads a configuration file of the linker with what it includes.
-func (m *merger) conf(file string, add func(dir, from string), depth int) {
-	if depth > 4 {
-		return
-	}
-	for i := len(m.fs) - 1; i >= 0; i-- {
-		j := slices.IndexFunc(m.fs[i].Conf, func(c ConfFile) bool { return c.Path == file })
-		if j < 0 || m.tree.Shadow(i, strings.TrimPrefix(file, "/")) != nil {
-			continue
-		}
-		for _, line := range m.fs[i].Conf[j].Lines {
-			pattern, ok := strings.CutPrefix(line, "include ")
-			if !ok {
-				add(line, file)
-				continue
-			}
-			pattern = strings.TrimSpace(pattern)
-			if !strings.HasPrefix(pattern, "/") {
-				pattern = "/etc/" + pattern
-			}
-			for _, p := range m.tree.Glob(pattern, 1000) {
-				m.conf("/"+p, add, depth+1)
-			}
-		}
-		return
-	}
 }
