@@ -43,7 +43,11 @@ func validate(t *testing.T, s *jsonschema.Schema, data []byte) {
 func TestJSONSchema(t *testing.T) {
 	t.Parallel()
 	s := compileSchema(t, Schema())
-	for _, r := range []*facts.Report{sample(), {}, many(3)} {
+	reports := []*facts.Report{sample(), {}, many(3), {Failures: []facts.Failure{{Ref: "a", Message: "b"}}}}
+	for _, text := range append(nasty, worstName) {
+		reports = append(reports, hostileButValid(text))
+	}
+	for _, r := range reports {
 		validate(t, s, render(t, "json", Options{}, r))
 	}
 	r := rand.New(rand.NewPCG(1, 1))
@@ -77,50 +81,4 @@ func TestJSONSchemaRefuses(t *testing.T) {
 			t.Errorf("%s is accepted", change[1])
 		}
 	}
-}
-
-// randomReport makes a report of random parts. With sane set, its words are
-// those that the rooms before the report use.
-func randomReport(r *rand.Rand, sane bool) *facts.Report {
-	text := func() string { return nasty[r.IntN(len(nasty))] }
-	word := func(words ...string) string {
-		if !sane && r.IntN(4) == 0 {
-			return text()
-		}
-		return words[r.IntN(len(words))]
-	}
-	rep := &facts.Report{Tool: facts.Tool{Name: "gpulint", Version: text(), Matrix: text()}}
-	for i := range r.IntN(6) {
-		id := text() + string(rune('a'+i))
-		rep.Subjects = append(rep.Subjects, facts.Subject{
-			ID: id, Kind: word(facts.KindImage, facts.KindConfig), Ref: text(), Name: word("acme/a", "acme/b", ""),
-			Platform: word("linux/amd64", "linux/arm64", ""), Verified: r.IntN(2) == 0,
-		})
-		rep.Verdicts = append(rep.Verdicts, facts.Verdict{Subject: id, Target: text(), Level: word(facts.LevelNative, facts.LevelUnknown)})
-	}
-	for range r.IntN(20) {
-		f := facts.Finding{
-			Subject: text(), Rule: word("GPU101", "GPU211", "ACME1"), Name: word("a-b", "x"), Level: word(facts.Error, facts.Warning, facts.Note),
-			Message: text(), Fix: text(), HelpURI: text(), Fingerprint: hexOf(string("0123456789abcdef"[r.IntN(16)])),
-			Status: word(facts.StatusActive, facts.StatusIgnored, facts.StatusBaseline), Reason: text(),
-		}
-		if n := len(rep.Subjects); n > 0 {
-			f.Subject = rep.Subjects[r.IntN(n)].ID
-		}
-		for range r.IntN(5) {
-			e := facts.Evidence{Path: text(), Package: text(), Detail: text()}
-			switch r.IntN(3) {
-			case 0:
-				e.Layer = &facts.LayerRef{Index: r.IntN(9), Digest: text(), CreatedBy: text()}
-			case 1:
-				e.Source = &facts.SourceRef{File: text(), Line: r.IntN(3), Column: r.IntN(3)}
-			}
-			f.Evidence = append(f.Evidence, e)
-		}
-		rep.Findings = append(rep.Findings, f)
-	}
-	for range r.IntN(3) {
-		rep.Failures = append(rep.Failures, facts.Failure{Ref: text(), Message: text(), Hint: text()})
-	}
-	return rep
 }

@@ -117,6 +117,17 @@ func hostile(s string) *facts.Report {
 	}
 }
 
+// worstName is all at once what an image may hold as a name.
+const worstName = "../debian:12/\x1b[31mred\x1b[0m\r\n::error::x \u202egnp.exe\xff [click](http://evil) {0} ```"
+
+// hostileButValid is a hostile report whose words, unlike its texts, are those
+// of the schema.
+func hostileButValid(s string) *facts.Report {
+	r := hostile(s)
+	r.Findings[1].Level = facts.Note
+	return r
+}
+
 // many is a report of n subjects of one repository with one finding each.
 func many(n int) *facts.Report {
 	r := &facts.Report{Tool: facts.Tool{Name: "gpulint", Version: "0.1.0"}}

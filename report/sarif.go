@@ -16,8 +16,7 @@ const (
 	maxRuns    = 20
 	maxResults = 5000
 	// maxRelated is how many further places one result names, and
-	// maxRelatedInFile how many all results do: a file must stay under 10 MB
-	// when compressed.
+	// maxRelatedInFile how many all results do.
 	maxRelated       = 100
 	maxRelatedInFile = 20000
 	// maxNotifications is how many failures are told.
@@ -44,12 +43,10 @@ func (f sarifFormat) Write(w io.Writer, r *facts.Report) error {
 	if n := runs(r); n > maxRuns {
 		return fmt.Errorf("%d images and platforms do not fit one SARIF file, which holds %d runs: split the report", n, maxRuns)
 	}
-	b := &sarifBuilder{o: f.o, report: r, related: maxRelatedInFile}
-	log, err := b.log()
-	if err != nil {
-		return err
-	}
-	return encode(w, log)
+	return writeSmall(w, maxCompressed, func(results, related int) (any, error) {
+		b := &sarifBuilder{o: f.o, report: r, results: results, related: related}
+		return b.log()
+	})
 }
 
 // sarifLog, sarifRun and sarifResult replace what go-sarif writes as null where
@@ -79,6 +76,8 @@ type suppression struct {
 type sarifBuilder struct {
 	o      Options
 	report *facts.Report
+	// results is how many results one run may hold.
+	results int
 	// related is how many further places may still be named.
 	related int
 }

@@ -15,13 +15,13 @@ type placer struct {
 	anchor  string
 }
 
-// primary is the one location of a result, and whether it is a file of the
-// user's repository: a line of a Dockerfile or manifest, else the anchor, else
-// the path inside the image, else the image's name.
-func (p placer) primary(f facts.Finding) (*sarif.Location, bool) {
-	for _, e := range f.Evidence {
+// primary is the one location of a result, whether it is a file of the user's
+// repository, and which evidence it shows: a line of a Dockerfile or manifest,
+// else the anchor, else the path inside the image, else the image's name.
+func (p placer) primary(f facts.Finding) (l *sarif.Location, inRepository bool, shown int) {
+	for i, e := range f.Evidence {
 		if e.Source != nil && e.Source.File != "" {
-			return p.location(sourceURI(e.Source.File), e.Source.Line, e.Source.Column, p.logical(e.Path)), true
+			return p.location(sourceURI(e.Source.File), e.Source.Line, e.Source.Column, p.logical(e.Path)), true, i
 		}
 	}
 	path := ""
@@ -29,20 +29,21 @@ func (p placer) primary(f facts.Finding) (*sarif.Location, bool) {
 		path = f.Evidence[0].Path
 	}
 	if p.anchor != "" {
-		return p.location(sourceURI(p.anchor), 1, 1, p.logical(path)), true
+		return p.location(sourceURI(p.anchor), 1, 1, p.logical(path)), true, 0
 	}
-	return p.location(p.imageURI(path), 1, 1, p.logical(path)), false
+	return p.location(p.imageURI(path), 1, 1, p.logical(path)), false, 0
 }
 
 // related is a further place that a finding rests on.
 func (p placer) related(id int, e facts.Evidence) *sarif.Location {
-	uri, line, column := p.imageURI(e.Path), 1, 1
+	uri, line, column, text := p.imageURI(e.Path), 1, 1, plain(evidenceText(e))
 	if e.Source != nil && e.Source.File != "" {
 		uri, line, column = sourceURI(e.Source.File), e.Source.Line, e.Source.Column
+		text = either(text, plain(sourceText(*e.Source)))
 	}
 	return p.location(uri, line, column, p.logical(e.Path)).
 		WithId(id).
-		WithMessage(sarif.NewTextMessage(limit(plain(evidenceText(e)), maxText)))
+		WithMessage(sarif.NewTextMessage(limit(either(text, "evidence"), maxText)))
 }
 
 func (p placer) location(uri string, line, column int, logical *sarif.LogicalLocation) *sarif.Location {

@@ -12,12 +12,12 @@ import (
 
 // result renders one finding.
 func (b *sarifBuilder) result(f facts.Finding, p placer, rule int, compared bool) sarifResult {
-	location, inRepository := p.primary(f)
+	location, inRepository, shown := p.primary(f)
 	r := sarif.NewRuleResult(ruleID(f)).
 		WithRuleIndex(rule).
 		WithLevel(sarifLevel(f.Level)).
 		WithLocations([]*sarif.Location{location})
-	dropped := b.addRelated(r, f, p)
+	dropped := b.addRelated(r, f, p, shown)
 	r.WithMessage(sarif.NewTextMessage(resultText(f, dropped)))
 	r.PartialFingerprints = map[string]any{"gpulint/v1": f.Fingerprint}
 	if !inRepository {
@@ -44,13 +44,13 @@ func comparedWithBaseline(fs []facts.Finding) bool {
 	return slices.ContainsFunc(fs, func(f facts.Finding) bool { return f.Status == facts.StatusBaseline })
 }
 
-// addRelated adds the places beside the first, and returns how many of them it
-// had to leave out.
-func (b *sarifBuilder) addRelated(r *sarif.Result, f facts.Finding, p placer) int {
+// addRelated adds the places beside the one that is shown, and returns how many
+// of them it had to leave out.
+func (b *sarifBuilder) addRelated(r *sarif.Result, f facts.Finding, p placer, shown int) int {
 	if len(f.Evidence) < 2 {
 		return 0
 	}
-	rest := f.Evidence[1:]
+	rest := slices.Delete(slices.Clone(f.Evidence), shown, shown+1)
 	n := min(len(rest), maxRelated, b.related)
 	b.related -= n
 	for i, e := range rest[:n] {
@@ -59,8 +59,12 @@ func (b *sarifBuilder) addRelated(r *sarif.Result, f facts.Finding, p placer) in
 	return len(rest) - n
 }
 
-// maxInstruction bounds an instruction in a message, in UTF-16 units.
-const maxInstruction = 200
+// Bounds of parts of a message, in UTF-16 units: maxInstruction of an
+// instruction, minMessage of the finding's own text.
+const (
+	maxInstruction = 200
+	minMessage     = 200
+)
 
 // resultText says all that a reader of an alert needs: GitHub shows the message
 // and little else.
@@ -78,10 +82,14 @@ func resultText(f facts.Finding, dropped int) string {
 	if dropped > 0 {
 		more = fmt.Sprintf("%s not shown here", count(dropped, "further place"))
 	}
-	rest := sentences(origin, targets, predicted, prefixed("Fix: ", limit(plain(spaced(f.Fix)), 250)), more)
+	more = sentences(more)
+	// All but the message must leave it some room, and what is left out is said
+	// in any case.
+	rest := limit(sentences(origin, targets, predicted, prefixed("Fix: ", limit(plain(spaced(f.Fix)), 250))), maxText-minMessage-len(more)-2)
+	rest = strings.TrimSpace(rest + " " + more)
 	message := either(plain(spaced(f.Message)), ruleID(f))
-	room := max(maxText-len(rest)-10, 200)
-	return limit(sentences(limit(message, room), rest), maxText)
+	room := max(maxText-len(rest)-10, minMessage-10)
+	return sentences(limit(message, room), rest)
 }
 
 // originText says what brought a piece of evidence: its layer, instruction and
@@ -89,7 +97,8 @@ func resultText(f facts.Finding, dropped int) string {
 func originText(e facts.Evidence) string {
 	var parts []string
 	if l := e.Layer; l != nil {
-		text := fmt.Sprintf("layer %d %s", l.Index, shortDigest(either(l.Digest, l.DiffID)))
+		// A diff ID is what the image's configuration claims: any text.
+		text := strings.TrimSpace(fmt.Sprintf("layer %d %s", l.Index, plain(shortDigest(either(l.Digest, l.DiffID)))))
 		if command := instruction(l.CreatedBy); command != "" {
 			text += " (" + limit(plain(command), maxInstruction) + ")"
 		}
@@ -137,7 +146,7 @@ func resultProperties(f facts.Finding) sarif.Properties {
 	}
 	if l := e.Layer; l != nil {
 		p["layer"] = map[string]any{
-			"index": l.Index, "digest": l.Digest, "diffId": l.DiffID, "createdBy": limit(l.CreatedBy, maxText),
+			"index": l.Index, "digest": limit(l.Digest, maxName), "diffId": limit(l.DiffID, maxName), "createdBy": limit(l.CreatedBy, maxText),
 		}
 	}
 	return p

@@ -91,9 +91,9 @@ func (b *sarifBuilder) run(id string) sarifRun {
 func (b *sarifBuilder) subjectRun(s facts.Subject, id string, fs []facts.Finding) sarifRun {
 	run := b.run(id)
 	run.Properties["subject"] = subjectProperties(s)
-	if n := len(fs) - maxResults; n > 0 {
-		fs = fs[:maxResults]
-		notify(run, facts.Warning, fmt.Sprintf("%d results were left out, the least grave ones: a run holds %d.", n, maxResults))
+	if n := len(fs) - b.results; n > 0 {
+		fs = fs[:b.results]
+		notify(run, facts.Warning, fmt.Sprintf("%d results were left out, the least grave ones: this run holds %d.", n, b.results))
 	}
 	rules := newRules(b.report.Rules, fs)
 	run.Tool.Driver.Rules = rules.descriptors
@@ -105,10 +105,13 @@ func (b *sarifBuilder) subjectRun(s facts.Subject, id string, fs []facts.Finding
 	return run
 }
 
+// failuresID is the category of what could not be scanned.
+const failuresID = toolName + "/failures/"
+
 // failedRun tells what could not be scanned. It has a category of its own, and
 // so closes no alerts of images that an earlier upload saw.
 func (b *sarifBuilder) failedRun(taken map[string]bool) sarifRun {
-	id := toolName + "/failures/"
+	id := failuresID
 	if taken[id] { // by a subject of that name
 		id = toolName + "/failures-" + shortHash(id) + "/"
 	}

@@ -22,7 +22,7 @@ func SplitSARIF(r *facts.Report) []*facts.Report {
 		return []*facts.Report{r}
 	}
 	all := subjects(r)
-	separate(all)
+	separate(all, len(r.Failures) > 0)
 	findings := bySubject(r.Findings)
 	verdicts := map[string][]facts.Verdict{}
 	for _, v := range r.Verdicts {
@@ -50,9 +50,9 @@ func SplitSARIF(r *facts.Report) []*facts.Report {
 }
 
 // separate gives subjects whose category is taken a name that is theirs alone,
-// as a single file would.
-func separate(all []facts.Subject) {
-	taken := map[string]bool{}
+// as a single file would. Failures take one too.
+func separate(all []facts.Subject, failures bool) {
+	taken := map[string]bool{failuresID: failures}
 	for i, s := range all {
 		base := category(either(s.Name, s.Ref), s.Platform)
 		if taken[base] {

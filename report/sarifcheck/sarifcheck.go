@@ -8,94 +8,25 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 )
 
 // Limits of an upload.
 const (
 	maxRuns       = 20
 	maxResults    = 5000
-	maxCompressed = 10 << 20
+	maxCompressed = 10_000_000
+	maxRules      = 25_000
 	maxLocations  = 1000
 	maxTags       = 10
 	maxText       = 1024
 	maxName       = 255
 )
-
-type log struct {
-	Schema  string `json:"$schema"`
-	Version string `json:"version"`
-	Runs    []run  `json:"runs"`
-}
-
-type run struct {
-	Tool struct {
-		Driver struct {
-			Name            string `json:"name"`
-			Version         string `json:"version"`
-			SemanticVersion string `json:"semanticVersion"`
-			Rules           []rule `json:"rules"`
-		} `json:"driver"`
-	} `json:"tool"`
-	AutomationDetails struct {
-		ID string `json:"id"`
-	} `json:"automationDetails"`
-	Invocations []struct {
-		ExecutionSuccessful        *bool `json:"executionSuccessful"`
-		ToolExecutionNotifications []struct {
-			Message text `json:"message"`
-		} `json:"toolExecutionNotifications"`
-	} `json:"invocations"`
-	Results *[]result `json:"results"`
-}
-
-type text struct {
-	Text     string `json:"text"`
-	Markdown string `json:"markdown"`
-}
-
-type rule struct {
-	ID                   string `json:"id"`
-	Name                 string `json:"name"`
-	ShortDescription     text   `json:"shortDescription"`
-	FullDescription      text   `json:"fullDescription"`
-	Help                 text   `json:"help"`
-	HelpURI              string `json:"helpUri"`
-	DefaultConfiguration struct {
-		Level string `json:"level"`
-	} `json:"defaultConfiguration"`
-	Properties struct {
-		Precision       string   `json:"precision"`
-		ProblemSeverity string   `json:"problem.severity"`
-		Severity        string   `json:"security-severity"`
-		Tags            []string `json:"tags"`
-	} `json:"properties"`
-}
-
-type result struct {
-	RuleID              string            `json:"ruleId"`
-	RuleIndex           *int              `json:"ruleIndex"`
-	Level               string            `json:"level"`
-	Message             text              `json:"message"`
-	Locations           []location        `json:"locations"`
-	RelatedLocations    []location        `json:"relatedLocations"`
-	PartialFingerprints map[string]string `json:"partialFingerprints"`
-}
-
-type location struct {
-	PhysicalLocation struct {
-		ArtifactLocation struct {
-			URI string `json:"uri"`
-		} `json:"artifactLocation"`
-		Region *struct {
-			StartLine   int `json:"startLine"`
-			StartColumn int `json:"startColumn"`
-			EndLine     int `json:"endLine"`
-			EndColumn   int `json:"endColumn"`
-		} `json:"region"`
-	} `json:"physicalLocation"`
-}
 
 // Check returns every violation, none for a good file.
 func Check(data []byte) []string {
@@ -150,11 +81,16 @@ func (c *checker) run(r run) {
 			c.hold(len(inv.ToolExecutionNotifications) > 0, "the run failed, and no notification says why")
 		}
 		for _, n := range inv.ToolExecutionNotifications {
-			c.hold(n.Message.Text != "", "a notification without text")
+			c.message(n.Message)
 		}
 	}
+	c.hold(len(d.Rules) <= maxRules, "%d rules", len(d.Rules))
+	ids := map[string]bool{}
 	for i, x := range d.Rules {
-		c.rule(i, x, d.Rules)
+		c.hold(x.ID != "", "rule %d has no id", i)
+		c.hold(!ids[x.ID], "rule %s is there twice", x.ID)
+		ids[x.ID] = true
+		c.rule(x)
 	}
 	if r.Results == nil {
 		c.hold(false, "results is no array")
@@ -168,10 +104,8 @@ func (c *checker) run(r run) {
 	}
 }
 
-func (c *checker) rule(i int, r rule, all []rule) {
+func (c *checker) rule(r rule) {
 	level := r.DefaultConfiguration.Level
-	c.hold(r.ID != "", "rule %d has no id", i)
-	c.hold(!slices.ContainsFunc(all[:i], func(o rule) bool { return o.ID == r.ID }), "rule %s occurs twice", r.ID)
 	c.hold(r.Name != "" && len(r.Name) <= maxName, "rule %s: name of %d bytes", r.ID, len(r.Name))
 	for _, t := range []string{r.ShortDescription.Text, r.FullDescription.Text} {
 		c.hold(t != "" && len([]rune(t)) <= maxText, "rule %s: description of %d characters", r.ID, len([]rune(t)))
@@ -183,6 +117,10 @@ func (c *checker) rule(i int, r rule, all []rule) {
 	c.hold(len(r.Properties.Tags) <= maxTags, "rule %s: %d tags", r.ID, len(r.Properties.Tags))
 	c.hold((r.Properties.Severity == "") != (r.Properties.ProblemSeverity == ""),
 		"rule %s: one of security-severity and problem.severity is wanted", r.ID)
+	if s := r.Properties.Severity; s != "" {
+		n, err := strconv.ParseFloat(s, 64)
+		c.hold(err == nil && n > 0 && n <= 10, "rule %s: security-severity is %q", r.ID, s)
+	}
 }
 
 func isLevel(s string) bool { return s == "error" || s == "warning" || s == "note" }
@@ -191,11 +129,17 @@ func (c *checker) result(r result, rules []rule) {
 	c.hold(r.RuleIndex != nil && *r.RuleIndex >= 0 && *r.RuleIndex < len(rules) && rules[*r.RuleIndex].ID == r.RuleID,
 		"ruleIndex does not lead to %q", r.RuleID)
 	c.hold(isLevel(r.Level), "level is %q", r.Level)
-	c.hold(r.Message.Text != "" && len([]rune(r.Message.Text)) <= maxText, "message of %d characters", len([]rune(r.Message.Text)))
+	c.message(r.Message)
 	c.hold(len(r.Locations) == 1, "%d locations", len(r.Locations))
 	c.hold(len(r.RelatedLocations) <= maxLocations, "%d related locations", len(r.RelatedLocations))
 	for _, l := range slices.Concat(r.Locations, r.RelatedLocations) {
 		c.location(l)
+	}
+	seen := map[int]bool{}
+	for _, l := range r.RelatedLocations {
+		c.message(l.Message)
+		c.hold(!seen[l.ID], "two related locations have the id %d", l.ID)
+		seen[l.ID] = true
 	}
 	c.hold(len(r.PartialFingerprints["gpulint/v1"]) == 64, "no fingerprint gpulint/v1")
 	if h, ok := r.PartialFingerprints["primaryLocationLineHash"]; ok {
@@ -203,36 +147,29 @@ func (c *checker) result(r result, rules []rule) {
 	}
 }
 
+// active is what viewers of plain text messages act upon.
+var active = regexp.MustCompile(`\](\(|\[)|\{\d+\}`)
+
+// message checks a text in which names from images may stand.
+func (c *checker) message(m text) {
+	n := 0
+	for _, r := range m.Text {
+		n += max(utf16.RuneLen(r), 1)
+	}
+	c.hold(n > 0 && n <= maxText, "message of %d characters", n)
+	c.hold(!active.MatchString(m.Text), "message with a link or placeholder: %.200q", m.Text)
+	hidden := strings.IndexFunc(m.Text, func(r rune) bool { return !unicode.IsPrint(r) })
+	c.hold(hidden < 0, "message with hidden characters: %.200q", m.Text)
+}
+
 func (c *checker) location(l location) {
 	uri := l.PhysicalLocation.ArtifactLocation.URI
 	c.hold(relative(uri), "uri %q", uri)
 	r := l.PhysicalLocation.Region
-	c.hold(r != nil && r.StartLine >= 1 && r.StartColumn >= 1 && r.EndLine >= 1 && r.EndColumn >= 1, "region of %q", uri)
+	if r == nil {
+		c.hold(false, "no region of %q", uri)
+		return
+	}
+	c.hold(r.StartLine >= 1 && r.StartColumn >= 1 && r.EndLine >= 1 && r.EndColumn >= 1, "region of %q is not counted from 1", uri)
+	c.hold(r.EndLine > r.StartLine || r.EndLine == r.StartLine && r.EndColumn >= r.StartColumn, "region of %q ends before it starts", uri)
 }
-
-// relative says whether a URI is a relative path that nothing can take for a
-// scheme, a host or a way out.
-func relative(uri string) bool {
-	first, _, _ := strings.Cut(uri, "/")
-	if uri == "" || strings.HasPrefix(uri, "/") || strings.Contains(first, ":") || strings.Contains(uri, `\`) {
-		return false
-	}
-	for _, part := range strings.Split(uri, "/") {
-		if part == "" || part == "." || part == ".." {
-			return false
-		}
-	}
-	for i := range len(uri) {
-		switch c := uri[i]; {
-		case c <= ' ' || c >= 0x7f || strings.IndexByte(`"<>^`+"`{|}", c) >= 0:
-			return false
-		case c == '%':
-			if i+2 >= len(uri) || !isHex(uri[i+1]) || !isHex(uri[i+2]) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }

@@ -150,27 +150,30 @@ func (x *Index) hasBelow(dir string) bool {
 // Get reads what the layer has at a path. What stood in a directory that was
 // replaced later in the same tar is gone.
 func (x *Index) Get(p string) Node {
+	var lost uint32
+	for i := range len(p) {
+		if p[i] == '/' {
+			lost = max(lost, x.at(p[:i]).lost)
+		}
+	}
+	return x.get(p, lost)
+}
+
+// get is Get for a path of which the last place is known at which one of its
+// ancestors was lost.
+func (x *Index) get(p string, lost uint32) Node {
 	n := x.at(p)
-	if n.Type == 0 && !n.Whiteout && !n.Opaque {
+	if lost == 0 {
 		return n
 	}
-	for i := 0; i < len(p); i++ {
-		if p[i] != '/' {
-			continue
+	if n.Type != 0 && lost > n.seq {
+		n.Type, n.Link = 0, ""
+		if n.opaque > lost || x.livesBelow(p, lost) {
+			n.Type = Dir
 		}
-		lost := x.at(p[:i]).lost
-		if lost == 0 {
-			continue
-		}
-		if n.Type != 0 && lost > n.seq {
-			n.Type, n.Link = 0, ""
-			if n.opaque > lost || x.livesBelow(p, lost) {
-				n.Type = Dir
-			}
-		}
-		n.Whiteout = n.Whiteout && n.whiteout > lost
-		n.Opaque = n.Opaque && n.opaque > lost
 	}
+	n.Whiteout = n.Whiteout && n.whiteout > lost
+	n.Opaque = n.Opaque && n.opaque > lost
 	return n
 }
 

@@ -9,40 +9,114 @@ import (
 )
 
 // Tree is the file system that overlayfs shows of a stack of layers. Paths are
-// relative to the root, without a leading slash.
+// relative to the root, without a leading slash. It is for one goroutine.
 type Tree struct {
 	layers []*Index
+	// dirs remembers what stands at directories, lost the last place in each
+	// layer at which a directory or one of its ancestors was lost. Without them
+	// a path of a thousand elements takes a million look-ups.
+	dirs map[string]spot
+	lost []map[string]uint32
+}
+
+// maxMemo bounds what a tree remembers; when it is full it begins anew.
+const maxMemo = 100_000
+
+// spot is what stands at a path: the node, the layer that shows it, and the
+// layers that share a directory, top first.
+type spot struct {
+	node  Node
+	layer int
+	below []int
 }
 
 // NewTree makes a tree of the indexes of the layers, lowest first.
-func NewTree(layers []*Index) *Tree { return &Tree{layers} }
+func NewTree(layers []*Index) *Tree {
+	t := &Tree{layers: layers, dirs: map[string]spot{}, lost: make([]map[string]uint32, len(layers))}
+	for i := range t.lost {
+		t.lost[i] = map[string]uint32{}
+	}
+	return t
+}
 
 // Lstat reads what is at a path, without following a link at its end or on
 // its way, and which layer shows it. The Node's Type is 0 if nothing is there.
 func (t *Tree) Lstat(p string) (Node, int) {
-	merged := make([]int, 0, len(t.layers))
+	dir := spot{Node{Type: Dir}, len(t.layers) - 1, nil}
 	for i := len(t.layers) - 1; i >= 0; i-- {
-		merged = append(merged, i)
+		dir.below = append(dir.below, i)
 	}
 	if p == "" {
-		return Node{Type: Dir}, len(t.layers) - 1
+		return dir.node, dir.layer
 	}
-	for end := 0; ; {
+	// Go on from the longest directory that is known.
+	end := 0
+	for i := len(p) - 1; i > 0; i-- {
+		if p[i] != '/' {
+			continue
+		}
+		if known, ok := t.dirs[p[:i]]; ok {
+			dir, end = known, i+1
+			break
+		}
+	}
+	for {
+		if dir.node.Type != Dir {
+			return Node{}, -1
+		}
 		if i := strings.IndexByte(p[end:], '/'); i >= 0 {
 			end += i
 		} else {
 			end = len(p)
 		}
-		n, layer, below := t.lookup(p[:end], merged)
+		n, layer, below := t.lookup(p[:end], dir.below)
 		if end == len(p) {
 			return n, layer
 		}
-		if n.Type != Dir {
-			return Node{}, -1
+		dir = spot{n, layer, below}
+		if len(t.dirs) >= maxMemo {
+			clear(t.dirs)
 		}
-		merged = below
+		t.dirs[p[:end]] = dir
 		end++
 	}
+}
+
+// get is Index.Get of one layer.
+func (t *Tree) get(layer int, p string) Node {
+	return t.layers[layer].get(p, t.lostAbove(layer, parent(p)))
+}
+
+// lostAbove is the last place in a layer at which a directory or one of its
+// ancestors was lost.
+func (t *Tree) lostAbove(layer int, dir string) uint32 {
+	known := t.lost[layer]
+	var lost uint32
+	end := len(dir)
+	for end > 0 {
+		if l, ok := known[dir[:end]]; ok {
+			lost = l
+			break
+		}
+		end = max(strings.LastIndexByte(dir[:end], '/'), 0)
+	}
+	for end < len(dir) {
+		start := end
+		if start > 0 {
+			start++
+		}
+		if i := strings.IndexByte(dir[start:], '/'); i >= 0 {
+			end = start + i
+		} else {
+			end = len(dir)
+		}
+		lost = max(lost, t.layers[layer].at(dir[:end]).lost)
+		if len(known) >= maxMemo {
+			clear(known)
+		}
+		known[dir[:end]] = lost
+	}
+	return lost
 }
 
 // lookup finds a name in a directory that the given layers (top first) share.
@@ -52,7 +126,7 @@ func (t *Tree) lookup(p string, merged []int) (Node, int, []int) {
 	layer := -1
 	var below []int
 	for _, i := range merged {
-		n := t.layers[i].Get(p)
+		n := t.get(i, p)
 		switch {
 		case n.Type == 0:
 		case n.Type == Dir:
@@ -92,7 +166,7 @@ func (t *Tree) Shadow(layer int, p string) *facts.Shadow {
 // hides says how a layer hides what lower layers have at a path (last) or
 // below it.
 func (t *Tree) hides(layer int, p string, last bool) string {
-	n := t.layers[layer].Get(p)
+	n := t.get(layer, p)
 	switch {
 	case n.Whiteout:
 		return "whiteout"

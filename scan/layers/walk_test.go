@@ -356,3 +356,25 @@ func FuzzWalk(f *testing.F) {
 		}
 	})
 }
+
+// TestDeepPaths holds that a path of two thousand elements, links among them,
+// is resolved step by step and not anew for each step.
+func TestDeepPaths(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("d/", 1900)
+	items := []item{{name: deep + "l", typ: tar.TypeSymlink, link: "../f"}, {name: strings.TrimSuffix(deep, "d/") + "f", body: "x"}}
+	var indexes []*Index
+	for range 20 {
+		indexes = append(indexes, walkBytes(t, tarOf(t, items...)).Index)
+	}
+	tree := NewTree(indexes)
+	for range 100 {
+		to, n, ok := tree.Resolve(deep + "l")
+		if !ok || n.Type != Regular || to != strings.TrimSuffix(deep, "d/")+"f" {
+			t.Fatalf("%.20s %v %t", to, n, ok)
+		}
+		if tree.Shadow(0, deep+"l") == nil {
+			t.Fatal("the lowest of equal files is not hidden")
+		}
+	}
+}
