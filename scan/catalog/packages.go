@@ -1,20 +1,36 @@
 package catalog
 
 import (
-	"regexp"
 	"strings"
 	"sync"
 )
 
-var packagePattern = sync.OnceValue(func() *regexp.Regexp {
-	var alts []string
+// driverPackages are the names and patterns of the table.
+var driverPackages = sync.OnceValue(func() map[string]bool {
+	m := map[string]bool{}
 	for _, r := range table("driver_packages.tsv") {
-		p := regexp.QuoteMeta(r["pattern"])
-		p = strings.ReplaceAll(p, "<N>", `[3-9]\d\d(?:-server|-open|-server-open)?`)
-		alts = append(alts, p)
+		m[r["pattern"]] = true
 	}
-	return regexp.MustCompile(`^(?:` + strings.Join(alts, "|") + `)$`)
+	return m
 })
+
+// withoutBranch replaces the driver branch at the end of a package's name by
+// <N>, as the table has it: libnvidia-compute-535-server.
+func withoutBranch(name string) (string, bool) {
+	for _, flavour := range []string{"-server-open", "-server", "-open"} {
+		if rest, ok := strings.CutSuffix(name, flavour); ok {
+			name = rest
+			break
+		}
+	}
+	n := len(name) - 4
+	if n < 1 || name[n] != '-' || name[n+1] < '3' || name[n+1] > '9' || !digit(name[n+2]) || !digit(name[n+3]) {
+		return "", false
+	}
+	return name[:n+1] + "<N>", true
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 // DriverPackage says whether a package of this name belongs to the driver.
 // cuda-compat-*, libnvidia-container* and nvidia-container-toolkit do not; the
@@ -23,7 +39,11 @@ func DriverPackage(name string) bool {
 	if !strings.Contains(name, "nvidia") && !strings.Contains(name, "cuda") && !strings.HasPrefix(name, "libnv") {
 		return false
 	}
-	return packagePattern().MatchString(name)
+	if driverPackages()[name] {
+		return true
+	}
+	p, ok := withoutBranch(name)
+	return ok && driverPackages()[p]
 }
 
 // CUDAPackage says whether a package of this name belongs to CUDA's userland,

@@ -279,15 +279,23 @@ func (w *walker) hardlink(abs, target string) {
 	}
 }
 
+// maxDepends is how many dependencies on driver packages are kept of a layer.
+const maxDepends = 200_000
+
 // dpkgStatus reads package records.
 func (w *walker) dpkgStatus(abs string, r io.Reader) error {
 	err := packages.ReadDpkg(r, func(rec packages.Record) {
 		keep := catalog.DriverPackage(rec.Name) || catalog.CUDAPackage(rec.Name)
 		var deps []string
 		for _, d := range rec.Depends {
-			if catalog.DriverPackage(d) {
-				deps = append(deps, d)
+			if !catalog.DriverPackage(d) {
+				continue
 			}
+			if w.depends++; w.depends > maxDepends {
+				w.f.incomplete("packages", abs, "which packages pull others in")
+				break
+			}
+			deps = append(deps, strings.Clone(d)) // not the line it stands in
 		}
 		if !keep && len(deps) == 0 {
 			return

@@ -1,6 +1,8 @@
 package layers
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gpulint/gpulint/facts"
@@ -70,8 +72,9 @@ func (m *merger) owner(layer int, p string) string {
 		m.owners = make([]map[string]string, len(m.fs))
 		for i, f := range m.fs {
 			m.owners[i] = make(map[string]string, len(f.Owners))
-			for q, pkg := range f.Owners {
-				m.owners[i][m.canonical(q)] = pkg
+			// In order: neighbours stand in one block of the index.
+			for _, q := range slices.Sorted(maps.Keys(f.Owners)) {
+				m.owners[i][m.canonical(q)] = f.Owners[q]
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -28,10 +29,15 @@ func (m *merger) packages() {
 			})
 		}
 	}
-	wanted := wantedBy(final)
+	wanted, pulled := wantedBy(final), map[string][]string{}
 	for i := range m.img.Packages {
 		if p := &m.img.Packages[i]; p.Driver {
-			p.PulledBy = pulledBy(p.Name, wanted)
+			by, ok := pulled[p.Name]
+			if !ok {
+				by = pulledBy(p.Name, wanted)
+				pulled[p.Name] = by
+			}
+			p.PulledBy = by
 		}
 	}
 	sort.SliceStable(m.img.Packages, func(i, j int) bool { return m.img.Packages[i].Name < m.img.Packages[j].Name })
@@ -68,6 +74,10 @@ func wantedBy(records []PackageRecord) map[string][]string {
 		for _, d := range r.Depends {
 			m[d] = append(m[d], r.Name)
 		}
+	}
+	for d, names := range m {
+		slices.Sort(names)
+		m[d] = slices.Compact(names) // a name may have many records
 	}
 	return m
 }

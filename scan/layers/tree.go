@@ -16,7 +16,14 @@ type Tree struct {
 	// layer at which a directory or one of its ancestors was lost. Without them
 	// a path of a thousand elements takes a million look-ups.
 	dirs map[string]spot
-	lost []map[string]uint32
+	lost []map[string]loss
+}
+
+// loss is what a layer has at a directory, and the last place at which it or
+// one of its ancestors was lost.
+type loss struct {
+	at   Node
+	last uint32
 }
 
 // maxMemo bounds what a tree remembers; when it is full it begins anew.
@@ -32,9 +39,9 @@ type spot struct {
 
 // NewTree makes a tree of the indexes of the layers, lowest first.
 func NewTree(layers []*Index) *Tree {
-	t := &Tree{layers: layers, dirs: map[string]spot{}, lost: make([]map[string]uint32, len(layers))}
+	t := &Tree{layers: layers, dirs: map[string]spot{}, lost: make([]map[string]loss, len(layers))}
 	for i := range t.lost {
-		t.lost[i] = map[string]uint32{}
+		t.lost[i] = map[string]loss{}
 	}
 	return t
 }
@@ -48,6 +55,9 @@ func (t *Tree) Lstat(p string) (Node, int) {
 	}
 	if p == "" {
 		return dir.node, dir.layer
+	}
+	if known, ok := t.dirs[p]; ok {
+		return known.node, known.layer
 	}
 	// Go on from the longest directory that is known.
 	end := 0
@@ -84,6 +94,9 @@ func (t *Tree) Lstat(p string) (Node, int) {
 
 // get is Index.Get of one layer.
 func (t *Tree) get(layer int, p string) Node {
+	if known, ok := t.lost[layer][p]; ok {
+		return known.at
+	}
 	return t.layers[layer].get(p, t.lostAbove(layer, parent(p)))
 }
 
@@ -95,7 +108,7 @@ func (t *Tree) lostAbove(layer int, dir string) uint32 {
 	end := len(dir)
 	for end > 0 {
 		if l, ok := known[dir[:end]]; ok {
-			lost = l
+			lost = l.last
 			break
 		}
 		end = max(strings.LastIndexByte(dir[:end], '/'), 0)
@@ -110,11 +123,12 @@ func (t *Tree) lostAbove(layer int, dir string) uint32 {
 		} else {
 			end = len(dir)
 		}
-		lost = max(lost, t.layers[layer].at(dir[:end]).lost)
+		n := t.layers[layer].get(dir[:end], lost)
+		lost = max(lost, n.lost)
 		if len(known) >= maxMemo {
 			clear(known)
 		}
-		known[dir[:end]] = lost
+		known[dir[:end]] = loss{n, lost}
 	}
 	return lost
 }

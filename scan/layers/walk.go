@@ -79,6 +79,8 @@ type walker struct {
 	// byPath finds facts for hard links: index into DriverFiles and Runtimes.
 	driver, runtime map[string]int
 	buf             []byte
+	// depends counts the dependencies that are kept.
+	depends int
 }
 
 // walk reads the entries of a tar.
