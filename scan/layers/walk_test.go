@@ -364,11 +364,11 @@ func TestDeepPaths(t *testing.T) {
 	deep := strings.Repeat("d/", 1900)
 	items := []item{{name: deep + "l", typ: tar.TypeSymlink, link: "../f"}, {name: strings.TrimSuffix(deep, "d/") + "f", body: "x"}}
 	var indexes []*Index
-	for range 20 {
+	for range 5 {
 		indexes = append(indexes, walkBytes(t, tarOf(t, items...)).Index)
 	}
 	tree := NewTree(indexes)
-	for range 100 {
+	for range 20 {
 		to, n, ok := tree.Resolve(deep + "l")
 		if !ok || n.Type != Regular || to != strings.TrimSuffix(deep, "d/")+"f" {
 			t.Fatalf("%.20s %v %t", to, n, ok)
