@@ -48,17 +48,20 @@ type deriver struct {
 	img     *facts.Image
 	targets []facts.Target
 	matrix  *compat.Matrix
-	// installed are the installed packages by name, the first of each.
-	installed map[string]*facts.Package
+	// installed are the installed packages, the first of each name.
+	installed map[packageID]*facts.Package
 	// dropped counts what was left out before there were candidates.
 	dropped int
 }
 
-func installed(img *facts.Image) map[string]*facts.Package {
-	m := map[string]*facts.Package{}
+// packageID names a package: managers have packages of the same name.
+type packageID struct{ manager, name string }
+
+func installed(img *facts.Image) map[packageID]*facts.Package {
+	m := map[packageID]*facts.Package{}
 	for i := range img.Packages {
-		if p := &img.Packages[i]; p.State == "installed" && m[p.Name] == nil {
-			m[p.Name] = p
+		if p := &img.Packages[i]; p.State == "installed" && m[packageID{p.Manager, p.Name}] == nil {
+			m[packageID{p.Manager, p.Name}] = p
 		}
 	}
 	return m

@@ -28,9 +28,16 @@ func image(change func(*facts.Image)) *facts.Image {
 	return img
 }
 
+func manager(pkg string) string {
+	if pkg == "" {
+		return ""
+	}
+	return "dpkg"
+}
+
 func file(path, class, pkg string) facts.DriverFile {
 	name, _, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ".so")
-	f := facts.DriverFile{File: facts.File{Path: path, Layer: 1, Package: pkg}, Class: class, Name: name + ".so", Matched: "name"}
+	f := facts.DriverFile{File: facts.File{Path: path, Layer: 1, Package: pkg, Manager: manager(pkg)}, Class: class, Name: name + ".so", Matched: "name"}
 	if class == facts.ClassLibrary || class == facts.ClassTool {
 		f.Size, f.Driver = 1000, "535.161.08"
 	}

@@ -82,7 +82,7 @@ func (d *deriver) systemStatements() []statement {
 			return
 		}
 		s := statement{toolkit: toolkitDir(f.Path), evidence: facts.Evidence{
-			Path: f.Path, Layer: d.layerRef(f.Layer), Package: d.packageText(f.Package), Detail: detail,
+			Path: f.Path, Layer: d.layerRef(f.Layer), Package: d.packageText(f), Detail: detail,
 		}}
 		s.Where, s.CUDA = f.Path, *version(c.String())
 		out = append(out, s)
@@ -91,11 +91,17 @@ func (d *deriver) systemStatements() []statement {
 		add(t.File, t.CUDA, "states CUDA "+t.CUDA)
 	}
 	for _, r := range d.img.Runtimes {
-		if toolkitDir(r.Path) != "" || r.Package != "" {
+		if toolkitDir(r.Path) != "" || distribution(r.Manager) {
 			add(r.File, r.CUDA, "is of CUDA "+r.CUDA)
 		}
 	}
 	return out
+}
+
+// distribution says whether a package manager is the system's own: pip and
+// conda bring runtimes for their own programs.
+func distribution(manager string) bool {
+	return manager == "dpkg" || manager == "apk" || manager == "rpm"
 }
 
 // toolkitDir is the directory of the toolkit that a path belongs to:

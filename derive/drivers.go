@@ -30,7 +30,7 @@ func (d *deriver) driverFiles() []facts.DriverCandidate {
 		case f.Shadowed != nil:
 			class = classShadowed + ":" + strconv.Itoa(f.Shadowed.Layer) + ":" + f.Shadowed.How
 		}
-		key := class + "\x00package\x00" + f.Package
+		key := class + "\x00package\x00" + f.Manager + "\x00" + f.Package
 		if f.Package == "" {
 			key = class + "\x00path\x00" + f.Path
 		}
@@ -61,7 +61,7 @@ func (d *deriver) driverCandidate(g *group, reached map[string]bool) facts.Drive
 	sort.SliceStable(g.files, func(i, j int) bool { return g.files[i].Path < g.files[j].Path })
 	first := g.files[0]
 	class, _, _ := strings.Cut(g.class, ":")
-	c := facts.DriverCandidate{Class: class, Package: d.packageRef(first.Package)}
+	c := facts.DriverCandidate{Class: class, Package: d.packageRef(first.File)}
 	c.Key = "path:" + normalPath(first.Path)
 	if first.Package != "" {
 		c.Key = "package:" + normalPackage(first.Package)
@@ -87,7 +87,7 @@ func (d *deriver) driverCandidate(g *group, reached map[string]bool) facts.Drive
 			c.Links = append(c.Links, cut(f.Link, maxText))
 		}
 		c.Evidence = append(c.Evidence, facts.Evidence{
-			Path: f.Path, Layer: d.layerRef(f.Layer), Package: d.packageText(f.Package), Detail: detail(f),
+			Path: f.Path, Layer: d.layerRef(f.Layer), Package: d.packageText(f.File), Detail: detail(f),
 		})
 	}
 	if n := len(g.files) - len(c.Evidence); n > 0 {
@@ -181,18 +181,18 @@ func (d *deriver) reachedByLinker() map[string]bool {
 // driverPackages are the installed driver packages of which no file is in a
 // group: metapackages and configuration.
 func (d *deriver) driverPackages(groups []facts.DriverCandidate) []facts.PackageCandidate {
-	reported := map[string]bool{}
+	reported := map[packageID]bool{}
 	for _, g := range groups {
 		if g.Package != nil {
-			reported[g.Package.Name] = true
+			reported[packageID{g.Package.Manager, g.Package.Name}] = true
 		}
 	}
 	var out []facts.PackageCandidate
 	for _, p := range d.img.Packages {
-		if !p.Driver || p.State != "installed" || p.Dummy || reported[p.Name] {
+		if !p.Driver || p.State != "installed" || p.Dummy || reported[packageID{p.Manager, p.Name}] {
 			continue
 		}
-		reported[p.Name] = true // once, also with several architectures
+		reported[packageID{p.Manager, p.Name}] = true // once, also with several architectures
 		layer := d.layerRef(p.Layer)
 		out = append(out, facts.PackageCandidate{
 			Candidate: facts.Candidate{

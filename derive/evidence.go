@@ -23,23 +23,23 @@ func (d *deriver) layerRef(i int) *facts.LayerRef {
 	return &facts.LayerRef{Index: l.Index, Digest: l.Digest, DiffID: l.DiffID, Size: l.Size, CreatedBy: cut(l.CreatedBy, maxText)}
 }
 
-// packageText is a package as evidence names it.
-func (d *deriver) packageText(name string) string {
-	if p := d.packageRef(name); p != nil && p.Version != "" {
+// packageText is the package of a file as evidence names it.
+func (d *deriver) packageText(f facts.File) string {
+	if p := d.packageRef(f); p != nil && p.Version != "" {
 		return p.Name + " " + p.Version
 	}
-	return name
+	return f.Package
 }
 
-// packageRef looks up a package; it is nil for no name.
-func (d *deriver) packageRef(name string) *facts.PackageRef {
-	if name == "" {
+// packageRef looks up the package of a file; it is nil for none.
+func (d *deriver) packageRef(f facts.File) *facts.PackageRef {
+	if f.Package == "" {
 		return nil
 	}
-	if p := d.installed[name]; p != nil {
+	if p := d.installed[packageID{f.Manager, f.Package}]; p != nil {
 		return &facts.PackageRef{Name: p.Name, Version: p.Version, Manager: p.Manager, PulledBy: p.PulledBy}
 	}
-	return &facts.PackageRef{Name: name, Manager: "dpkg"}
+	return &facts.PackageRef{Name: f.Package, Manager: f.Manager}
 }
 
 // cut shortens a text to n bytes at a whole character.

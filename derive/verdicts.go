@@ -151,7 +151,7 @@ func (d *deriver) addCandidate(cs []facts.VerdictCandidate, r runtime, rv facts.
 		c.Key = "cuda:" + r.cuda
 		for _, f := range r.files[:min(len(r.files), maxEvidence)] {
 			c.Evidence = append(c.Evidence, facts.Evidence{
-				Path: f.Path, Layer: d.layerRef(f.Layer), Package: d.packageText(f.Package), Detail: runtimeDetail(f),
+				Path: f.Path, Layer: d.layerRef(f.Layer), Package: d.packageText(f.File), Detail: runtimeDetail(f),
 			})
 		}
 		cs = append(cs, c)

@@ -10,7 +10,7 @@ import (
 )
 
 func cudart(path, cuda, pkg string) facts.Runtime {
-	return facts.Runtime{File: facts.File{Path: path, Layer: 1, Package: pkg}, CUDA: cuda, Linkage: "shared", SONAME: "libcudart.so." + cuda}
+	return facts.Runtime{File: facts.File{Path: path, Layer: 1, Package: pkg, Manager: manager(pkg)}, CUDA: cuda, Linkage: "shared", SONAME: "libcudart.so." + cuda}
 }
 
 func verdictLines(r *Result) []string {

@@ -77,11 +77,11 @@ func TestImage(t *testing.T) {
 		Layers: []facts.Layer{layer(0, "ADD rootfs.tar /", 1), layer(1, "RUN apt-get install libcuda1", 4)},
 		DriverFiles: []facts.DriverFile{
 			{
-				File:  facts.File{Path: dir + "libcuda.so.535.161.08", Layer: 1, Size: int64(len(testimage.DriverLibrary("libcuda.so.1", "535.161.08"))), Package: "libcuda1"},
+				File:  facts.File{Path: dir + "libcuda.so.535.161.08", Layer: 1, Size: int64(len(testimage.DriverLibrary("libcuda.so.1", "535.161.08"))), Package: "libcuda1", Manager: "dpkg"},
 				Class: facts.ClassLibrary, Name: "libcuda.so", SONAME: "libcuda.so.1", Driver: "535.161.08", Matched: "rm-suffix", Machine: "x86_64",
 			},
 			{
-				File:  facts.File{Path: dir + "libcuda.so.1", Layer: 1, Link: "libcuda.so.535.161.08", Resolved: dir + "libcuda.so.535.161.08", Package: "libcuda1"},
+				File:  facts.File{Path: dir + "libcuda.so.1", Layer: 1, Link: "libcuda.so.535.161.08", Resolved: dir + "libcuda.so.535.161.08", Package: "libcuda1", Manager: "dpkg"},
 				Class: facts.ClassLink, Name: "libcuda.so", Matched: "name",
 			},
 		},

@@ -68,6 +68,33 @@ func driverCases() []testCase {
 			About:    "nvidia-smi copied into the image; a shell script of that name is nothing",
 			Findings: []string{"GPU104 warning", "  /usr/local/bin/nvidia-smi @1"},
 		}},
+		{"package-managers", oci("package-managers", t.Image{Layers: []t.Layer{base(), {
+			CreatedBy: "RUN /bin/sh -c ./install-everything.sh # buildkit",
+			Files: []t.File{
+				t.Reg("opt/venv/lib/python3.12/site-packages/gpu_tool/lib/libcuda.so.1", t.DriverLibrary("libcuda.so.1", rm535)),
+				t.Text("opt/venv/lib/python3.12/site-packages/gpu_tool-1.4.dist-info/RECORD", "gpu_tool/lib/libcuda.so.1,sha256=x,344\n"),
+				t.Reg("opt/conda/lib/libcuda.so.1", t.DriverLibrary("libcuda.so.1", rm535)),
+				t.Text("opt/conda/conda-meta/cuda-driver-dev-12.4-0.json", `{"name":"cuda-driver-dev","version":"12.4","files":["lib/libcuda.so.1"]}`),
+				t.Reg("app/node_modules/@acme/gpu/bin/libcuda.so.1", t.DriverLibrary("libcuda.so.1", rm535)),
+			},
+		}}}), want{
+			About: "libraries of the driver that pip, conda and npm brought, off every linker path",
+			Findings: []string{
+				"GPU101 warning", "  /app/node_modules/@acme/gpu/bin/libcuda.so.1 @1 @acme/gpu",
+				"GPU101 warning", "  /opt/conda/lib/libcuda.so.1 @1 cuda-driver-dev 12.4",
+				"GPU101 warning", "  /opt/venv/lib/python3.12/site-packages/gpu_tool/lib/libcuda.so.1 @1 gpu-tool 1.4",
+			},
+		}},
+		{"alpine", oci("alpine", t.Image{Layers: []t.Layer{{
+			CreatedBy: "RUN /bin/sh -c apk add nvidia-libs # buildkit",
+			Files: []t.File{
+				t.Reg("usr/lib/libcuda.so.1", t.DriverLibrary("libcuda.so.1", rm535)),
+				t.Text("lib/apk/db/installed", "P:nvidia-libs\nV:535.161.08-r0\nA:x86_64\nF:usr/lib\nR:libcuda.so.1\n\n"),
+			},
+		}}}), want{
+			About: "a library of the driver that apk brought", Status: 1,
+			Findings: []string{"GPU101 error", "  /usr/lib/libcuda.so.1 @0 nvidia-libs 535.161.08-r0"},
+		}},
 		{"package-only", oci("package-only", t.Image{Layers: []t.Layer{base(), apt(
 			pkg{name: "cuda-drivers-535", version: "535.161.08-1", description: "NVIDIA CUDA Driver meta-package"},
 			pkg{name: "cuda-toolkit", version: "12.2.2-1", depends: "cuda-drivers-535 (>= 535.104.05)"},

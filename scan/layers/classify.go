@@ -27,8 +27,8 @@ func (w *walker) file(abs string, h *tar.Header, c content) error {
 	case base == "version.json" || base == "version.txt":
 		return w.toolkit(abs, h.Size, c)
 	}
-	if owner, ok := packages.DpkgListOwner(abs); ok {
-		return w.dpkgList(abs, owner, c)
+	if done, err := w.records(abs, base, c); done {
+		return err
 	}
 	named, isNamed := catalog.Match(base)
 	if h.Size == 0 {
@@ -277,59 +277,4 @@ func (w *walker) hardlink(abs, target string) {
 		r.Path = abs
 		w.addRuntime(r)
 	}
-}
-
-// maxDepends is how many dependencies on driver packages are kept of a layer.
-const maxDepends = 200_000
-
-// dpkgStatus reads package records.
-func (w *walker) dpkgStatus(abs string, r io.Reader) error {
-	err := packages.ReadDpkg(r, func(rec packages.Record) {
-		keep := catalog.DriverPackage(rec.Name) || catalog.CUDAPackage(rec.Name)
-		var deps []string
-		for _, d := range rec.Depends {
-			if !catalog.DriverPackage(d) {
-				continue
-			}
-			if w.depends++; w.depends > maxDepends {
-				w.f.incomplete("packages", abs, "which packages pull others in")
-				break
-			}
-			deps = append(deps, strings.Clone(d)) // not the line it stands in
-		}
-		if !keep && len(deps) == 0 {
-			return
-		}
-		rec.Depends = deps
-		if len(w.f.Records) >= w.o.Limits.Facts {
-			w.f.incomplete("packages", abs, "further package records")
-			return
-		}
-		w.f.Records = append(w.f.Records, PackageRecord{Record: rec, Path: abs})
-	})
-	return w.recordLimit(abs, err)
-}
-
-// dpkgList reads which paths a package owns, as far as their names matter.
-func (w *walker) dpkgList(abs, owner string, r io.Reader) error {
-	err := packages.ReadDpkgList(r, func(p string) {
-		base := path.Base(p)
-		if _, ok := catalog.Match(base); !ok && !strings.HasPrefix(base, "libcudart") {
-			return
-		}
-		if len(w.f.Owners) >= w.o.Limits.Facts {
-			w.f.incomplete("packages", abs, "the owners of some files")
-			return
-		}
-		w.f.Owners[p] = owner
-	})
-	return w.recordLimit(abs, err)
-}
-
-func (w *walker) recordLimit(abs string, err error) error {
-	if errors.Is(err, packages.ErrLimit) {
-		w.f.incomplete("packages", abs, "package records: "+err.Error())
-		return nil
-	}
-	return err
 }

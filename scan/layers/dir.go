@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+
+	"github.com/gpulint/gpulint/scan/packages"
 )
 
 // kernelDirs are where the kernel shows itself, not files of an image.
@@ -18,7 +20,7 @@ var kernelDirs = map[string]bool{"proc": true, "sys": true, "dev": true}
 // cannot be read are reported as facts.Incomplete. Links are not followed, and
 // nothing outside of the root is opened.
 func WalkDir(ctx context.Context, root *os.Root, o Options) (*Facts, error) {
-	w := &walker{ctx: ctx, o: o, f: &Facts{Owners: map[string]string{}}}
+	w := &walker{ctx: ctx, o: o, f: &Facts{Owners: map[string]packages.Owner{}}}
 	err := fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if cerr := ctx.Err(); cerr != nil {
 			return context.Cause(ctx)

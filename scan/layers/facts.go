@@ -29,7 +29,7 @@ type Facts struct {
 	Records []PackageRecord
 	// Owners are the packages that own paths with interesting names, by path
 	// as the record spells it.
-	Owners map[string]string
+	Owners map[string]packages.Owner
 	// Incomplete lists the limits that were hit.
 	Incomplete []facts.Incomplete
 	Index      *Index

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpulint/gpulint/facts"
 	"github.com/gpulint/gpulint/scan/catalog"
+	"github.com/gpulint/gpulint/scan/packages"
 )
 
 // Merge fills an image with what its layers hold, lowest first. It sets the
@@ -49,7 +50,7 @@ type merger struct {
 	indexes []*Index
 	tree    *Tree
 	// owners are the owners by canonical path, for each layer.
-	owners []map[string]string
+	owners []map[string]packages.Owner
 }
 
 // place gives a file its layer, its owner, and what became of it.
@@ -57,7 +58,8 @@ func (m *merger) place(layer int, f *facts.File) {
 	f.Layer = layer
 	p := strings.TrimPrefix(f.Path, "/")
 	f.Shadowed = m.tree.Shadow(layer, p)
-	f.Package = m.owner(layer, f.Path)
+	o := m.owner(layer, f.Path)
+	f.Package, f.Manager = o.Name, o.Manager
 	if f.Link != "" && f.Shadowed == nil {
 		if to, n, ok := m.tree.Resolve(p); ok && n.Type == Regular {
 			f.Resolved = "/" + to
@@ -67,11 +69,11 @@ func (m *merger) place(layer int, f *facts.File) {
 
 // owner finds the package that owns a path: in the records of the layer that
 // brought it, else of later layers, else of earlier ones.
-func (m *merger) owner(layer int, p string) string {
+func (m *merger) owner(layer int, p string) packages.Owner {
 	if m.owners == nil {
-		m.owners = make([]map[string]string, len(m.fs))
+		m.owners = make([]map[string]packages.Owner, len(m.fs))
 		for i, f := range m.fs {
-			m.owners[i] = make(map[string]string, len(f.Owners))
+			m.owners[i] = make(map[string]packages.Owner, len(f.Owners))
 			// In order: neighbours stand in one block of the index.
 			for _, q := range slices.Sorted(maps.Keys(f.Owners)) {
 				m.owners[i][m.canonical(q)] = f.Owners[q]
@@ -80,16 +82,17 @@ func (m *merger) owner(layer int, p string) string {
 	}
 	p = m.canonical(p)
 	for i := layer; i < len(m.fs); i++ {
-		if pkg := m.owners[i][p]; pkg != "" {
-			return pkg
+		if o, ok := m.owners[i][p]; ok {
+			return o
 		}
 	}
 	for i := layer - 1; i >= 0; i-- {
-		if pkg := m.owners[i][p]; pkg != "" {
-			return pkg
+		if o, ok := m.owners[i][p]; ok {
+			return o
 		}
 	}
-	return ""
+	o, _ := packages.NpmOwner(p)
+	return o
 }
 
 // canonical follows the links of a path's directories: dpkg's lists say /lib

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gpulint/gpulint/facts"
+	"github.com/gpulint/gpulint/scan/packages"
 )
 
 // Blob is a layer as stored.
@@ -50,7 +51,7 @@ func Walk(ctx context.Context, b Blob, o Options) (*Facts, error) {
 		return nil, err
 	}
 	defer in.close()
-	w := &walker{ctx: ctx, o: o, f: &Facts{Owners: map[string]string{}}, section: in.seek}
+	w := &walker{ctx: ctx, o: o, f: &Facts{Owners: map[string]packages.Owner{}}, section: in.seek}
 	if err := w.walk(in.tar); err != nil {
 		// A wrong digest or a cut blob explains a broken tar, and not the reverse.
 		if errors.Is(err, ErrBroken) {

@@ -17,6 +17,10 @@ const (
 	maxStatus  = 256 << 20 // bytes of one status file
 	maxDepends = 2_000     // names in one record's dependencies
 	maxWord    = 512       // bytes of a name or version
+	maxPath    = 4096      // bytes of a path
+	maxListed  = 2_000_000 // paths in one list
+	maxJSON    = 32 << 20  // bytes of one record in JSON
+	maxCSV     = 64 << 20  // bytes of one RECORD
 )
 
 // ErrLimit says that a file is larger than what is read of it.
@@ -47,7 +51,7 @@ func ReadDpkg(r io.Reader, keep func(Record)) error {
 			keep(rec)
 			n++
 		}
-		rec, field = Record{Manager: "dpkg"}, ""
+		rec, field = Record{Manager: Dpkg}, ""
 	}
 	flush()
 	for sc.Scan() {

@@ -1,0 +1,137 @@
+package layers
+
+import (
+	"errors"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gpulint/gpulint/scan/catalog"
+	"github.com/gpulint/gpulint/scan/packages"
+)
+
+// maxDepends is how many dependencies on driver packages are kept of a layer.
+const maxDepends = 200_000
+
+// dpkgStatus reads package records.
+func (w *walker) dpkgStatus(abs string, r io.Reader) error {
+	err := packages.ReadDpkg(r, func(rec packages.Record) {
+		keep := catalog.DriverPackage(rec.Name) || catalog.CUDAPackage(rec.Name)
+		var deps []string
+		for _, d := range rec.Depends {
+			if !catalog.DriverPackage(d) {
+				continue
+			}
+			if w.depends++; w.depends > maxDepends {
+				w.f.incomplete("packages", abs, "which packages pull others in")
+				break
+			}
+			deps = append(deps, strings.Clone(d)) // not the line it stands in
+		}
+		if !keep && len(deps) == 0 {
+			return
+		}
+		rec.Depends = deps
+		if len(w.f.Records) >= w.o.Limits.Facts {
+			w.f.incomplete("packages", abs, "further package records")
+			return
+		}
+		w.f.Records = append(w.f.Records, PackageRecord{Record: rec, Path: abs})
+	})
+	return w.recordLimit(abs, err)
+}
+
+// records reads what package managers keep of single packages.
+func (w *walker) records(abs, base string, r io.Reader) (bool, error) {
+	if owner, ok := packages.DpkgListOwner(abs); ok {
+		o := packages.Owner{Manager: packages.Dpkg, Name: owner}
+		return true, w.recordLimit(abs, packages.ReadDpkgList(r, func(p string) { w.own(abs, p, o) }))
+	}
+	switch {
+	case base == "RECORD":
+		rec, dir, ok := packages.PipRecord(abs)
+		if !ok {
+			return false, nil
+		}
+		owns := false
+		err := packages.ReadPipRecord(r, dir, func(p string) {
+			owns = w.own(abs, p, packages.Owner{Manager: packages.Pip, Name: rec.Name}) || owns
+		})
+		w.record(abs, rec, owns)
+		return true, w.recordLimit(abs, err)
+	case base == "installed" && slices.Contains(packages.ApkInstalled, abs):
+		return true, w.recordLimit(abs, packages.ReadApk(r, interesting, func(rec packages.Record, files []string) {
+			for _, p := range files {
+				w.own(abs, p, packages.Owner{Manager: packages.Apk, Name: rec.Name})
+			}
+			w.record(abs, rec, len(files) > 0)
+		}))
+	case strings.HasSuffix(base, ".json"):
+		prefix, ok := packages.CondaMeta(abs)
+		if !ok {
+			return false, nil
+		}
+		var files []string
+		rec, err := packages.ReadConda(r, prefix, func(p string) {
+			if interesting(p) {
+				files = append(files, p)
+			}
+		})
+		for _, p := range files {
+			w.own(abs, p, packages.Owner{Manager: packages.Conda, Name: rec.Name})
+		}
+		w.record(abs, rec, len(files) > 0)
+		return true, w.recordLimit(abs, err)
+	}
+	return false, nil
+}
+
+// interesting says whether a path may be of a file that matters: a shared
+// library, or a program of the driver.
+func interesting(p string) bool {
+	base := path.Base(p)
+	if strings.Contains(base, ".so") {
+		return true
+	}
+	_, ok := catalog.Match(base)
+	return ok
+}
+
+// own notes the owner of a path, and says whether it matters.
+func (w *walker) own(record, p string, o packages.Owner) bool {
+	if o.Name == "" || !interesting(p) {
+		return false
+	}
+	known, ok := w.f.Owners[p]
+	switch {
+	case ok && !o.Outranks(known) && known.Manager != o.Manager:
+	case !ok && len(w.f.Owners) >= w.o.Limits.Facts:
+		w.f.incomplete("packages", record, "the owners of some files")
+	default:
+		w.f.Owners[strings.Clone(p)] = o
+	}
+	return true
+}
+
+// record keeps the record of a package that matters by its name, or by the
+// files that it owns.
+func (w *walker) record(abs string, rec packages.Record, owns bool) {
+	if rec.Name == "" || !owns && !catalog.DriverPackage(rec.Name) && !catalog.CUDAPackage(rec.Name) {
+		return
+	}
+	if len(w.f.Records) >= w.o.Limits.Facts {
+		w.f.incomplete("packages", abs, "further package records")
+		return
+	}
+	rec.Depends = slices.DeleteFunc(rec.Depends, func(d string) bool { return !catalog.DriverPackage(d) })
+	w.f.Records = append(w.f.Records, PackageRecord{Record: rec, Path: abs})
+}
+
+func (w *walker) recordLimit(abs string, err error) error {
+	if errors.Is(err, packages.ErrLimit) {
+		w.f.incomplete("packages", abs, "package records: "+err.Error())
+		return nil
+	}
+	return err
+}
