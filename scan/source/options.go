@@ -2,6 +2,7 @@ package source
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 )
@@ -22,6 +23,9 @@ type Options struct {
 	// Transport replaces the HTTP transport.
 	Transport http.RoundTripper
 	UserAgent string
+	// Stall is how long a transfer may bring no data, 60 s if 0. Backoff is how
+	// long the first wait before a broken one is taken up again is.
+	Stall, Backoff time.Duration
 }
 
 // Bounds on what is believed of a manifest.

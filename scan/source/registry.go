@@ -1,20 +1,18 @@
 package source
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"strings"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
 // Open opens an image of a registry. The error is of type [Error].
@@ -41,14 +39,21 @@ func Open(ctx context.Context, ref string, o Options) (*Set, error) {
 	if err != nil {
 		return nil, &Error{Ref: ref, Op: "--ca-file " + o.CAFile, Err: plain(err), Usage: true, Hint: "name a file of certificates in PEM"}
 	}
-	puller, err := remote.NewPuller(
-		remote.WithAuthFromKeychain(o.Keychain), remote.WithTransport(&capped{rt}),
-		remote.WithJobs(maxJobs), remote.WithUserAgent(o.UserAgent),
-	)
+	tr, err := authenticated(ctx, r, o, rt)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, registryError(r, r.Identifier(), o.Keychain, "asking the registry", err)
+	}
+	puller, err := remote.NewPuller(remote.WithTransport(tr), remote.WithJobs(maxJobs), remote.WithUserAgent(o.UserAgent))
 	if err != nil {
 		return nil, fail(ref, "preparing the registry client", err)
 	}
-	s := &registry{ref: r, keys: o.Keychain, puller: puller}
+	s := &registry{
+		ref: r, keys: o.Keychain, puller: puller, client: &http.Client{Transport: tr},
+		stall: cmp.Or(o.Stall, defaultStall), backoff: cmp.Or(o.Backoff, defaultBackoff),
+	}
 	d, err := puller.Get(ctx, r)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -72,75 +77,28 @@ func Open(ctx context.Context, ref string, o Options) (*Set, error) {
 	return &Set{Images: images}, nil
 }
 
-// roundTripper is the HTTP transport of the options.
-func roundTripper(o Options) (http.RoundTripper, error) {
-	if o.Transport != nil {
-		return o.Transport, nil
-	}
-	base, ok := remote.DefaultTransport.(*http.Transport)
-	if !ok || o.CAFile == "" && !o.Insecure {
-		return remote.DefaultTransport, nil
-	}
-	t := base.Clone()
-	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: o.Insecure} // asked for by --insecure
-	if o.CAFile != "" {
-		pem, err := os.ReadFile(o.CAFile)
-		if err != nil {
-			return nil, err
-		}
-		pool, err := x509.SystemCertPool()
-		if err != nil {
-			pool = x509.NewCertPool()
-		}
-		if !pool.AppendCertsFromPEM(pem) {
-			return nil, errors.New("the file holds no certificate in PEM")
-		}
-		t.TLSClientConfig.RootCAs = pool
-	}
-	return t, nil
-}
-
-// capped bounds the answers of a registry that are read whole.
-type capped struct{ rt http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (c *capped) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := c.rt.RoundTrip(req)
-	if err != nil || ofBlob(req) && res.StatusCode < 300 {
-		return res, err
-	}
-	res.Body = &cappedBody{res.Body, maxManifest}
-	return res, nil
-}
-
-// ofBlob says whether a blob was asked for. Registries redirect to hosts with
-// paths of their own.
-func ofBlob(req *http.Request) bool {
-	for req.Response != nil && req.Response.Request != nil {
-		req = req.Response.Request
-	}
-	return strings.Contains(req.URL.Path, "/blobs/")
-}
-
-type cappedBody struct {
-	io.ReadCloser
-	left int64
-}
-
-func (b *cappedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, fmt.Errorf("the registry's answer is larger than %d bytes", int64(maxManifest))
-	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
-	b.left -= int64(n)
-	return n, err
-}
-
 // registry is the store of a remote repository.
 type registry struct {
 	ref    name.Reference
 	keys   authn.Keychain
 	puller *remote.Puller
+	client *http.Client
+	// stall and backoff are those of the options.
+	stall, backoff time.Duration
+}
+
+// authenticated is a transport that has made itself known to the registry.
+func authenticated(ctx context.Context, r name.Reference, o Options, base http.RoundTripper) (http.RoundTripper, error) {
+	auth, err := authn.Resolve(ctx, o.Keychain, r.Context())
+	if err != nil {
+		return nil, hintf("see docker's configuration and its credential helpers", "credentials for %s: %w", r.Context().RegistryStr(), err)
+	}
+	var rt http.RoundTripper = &polite{rt: &capped{base}}
+	rt = transport.NewRetry(rt, transport.WithRetryStatusCodes(
+		http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+	))
+	rt = transport.NewUserAgent(rt, o.UserAgent)
+	return transport.NewWithContext(ctx, r.Context().Registry, auth, rt, []string{r.Context().Scope(transport.PullScope)})
 }
 
 func (s *registry) has(d v1.Descriptor) bool {
@@ -173,14 +131,16 @@ func (s *registry) fetch(ctx context.Context, d v1.Descriptor, limit int64) ([]b
 }
 
 func (s *registry) layer(ctx context.Context, d v1.Descriptor) (Blob, error) {
-	l, err := s.puller.Layer(ctx, s.ref.Context().Digest(d.Digest.String()))
-	if err == nil {
-		var rc io.ReadCloser
-		if rc, err = l.Compressed(); err == nil {
-			return &remoteBlob{rc, func(err error) error { return s.explain(ctx, "blob", d, err) }, d.Size, 0}, nil
-		}
+	repo := s.ref.Context()
+	b := &remoteBlob{
+		ctx: ctx, client: s.client, size: d.Size, stall: s.stall, backoff: s.backoff, started: time.Now(),
+		url:     fmt.Sprintf("%s://%s/v2/%s/blobs/%s", repo.Scheme(), repo.RegistryStr(), repo.RepositoryStr(), d.Digest),
+		explain: func(err error) error { return s.explain(ctx, "blob", d, err) },
 	}
-	return nil, s.explain(ctx, "blob", d, err)
+	if err := b.connect(); err != nil {
+		return nil, b.explain(err)
+	}
+	return b, nil
 }
 
 func (s *registry) explain(ctx context.Context, what string, d v1.Descriptor, err error) error {
@@ -189,32 +149,3 @@ func (s *registry) explain(ctx context.Context, what string, d v1.Descriptor, er
 	}
 	return registryError(s.ref, what+" "+d.Digest.String(), s.keys, "pulling the "+what+" "+d.Digest.String(), err)
 }
-
-// remoteBlob is a blob from a network.
-type remoteBlob struct {
-	io.ReadCloser
-	explain func(error) error
-	// size is what the manifest says, n what was read.
-	size, n int64
-}
-
-// Read implements io.Reader. It ends where the blob is larger than the
-// manifest says: a registry may send without end.
-func (b *remoteBlob) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.n += int64(n)
-	switch {
-	case b.n > b.size:
-		return 0, b.explain(hintf(damagedHint, "%w: the blob is larger than the manifest says, %d bytes", errDigest, b.size))
-	case err == nil || errors.Is(err, io.EOF):
-		return n, err
-	case strings.HasPrefix(err.Error(), "error verifying "):
-		return n, io.EOF // who reads the blob compares, and tells a cut blob from a wrong one
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = fmt.Errorf("the connection was cut after %d of %d bytes: %w", b.n, b.size, err)
-	}
-	return n, b.explain(err)
-}
-
-// Section implements Blob: a network cannot seek.
-func (*remoteBlob) Section() *io.SectionReader { return nil }

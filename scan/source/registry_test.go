@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	ggcr "github.com/google/go-containerregistry/pkg/registry"
@@ -33,7 +34,9 @@ func startRegistry(t *testing.T, fault func(w http.ResponseWriter, r *http.Reque
 }
 
 // plainHTTP are options without ggcr's waiting between tries.
-func plainHTTP() Options { return Options{PlainHTTP: true, Transport: http.DefaultTransport} }
+func plainHTTP() Options {
+	return Options{PlainHTTP: true, Transport: http.DefaultTransport, Backoff: time.Millisecond}
+}
 
 func TestRegistry(t *testing.T) {
 	t.Parallel()
