@@ -33,7 +33,7 @@ func Open(ctx context.Context, ref string, o Options) (*Set, error) {
 		}
 	}
 	if o.Keychain == nil {
-		o.Keychain = authn.DefaultKeychain
+		o.Keychain = keychain()
 	}
 	rt, err := roundTripper(o)
 	if err != nil {
