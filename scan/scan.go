@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,6 +28,9 @@ type Options struct {
 	Parallel int
 	// Passed are the layers of a stream, which cannot be read again.
 	Passed Passed
+	// Progress, if not nil, is told of each layer that is read. It returns
+	// what is told of the bytes as they come, and of the end.
+	Progress func(l source.Layer) (read func(n int), done func())
 }
 
 // LayerError says which layer of which image could not be read, and why.
@@ -128,9 +132,27 @@ func layer(ctx context.Context, l source.Layer, o Options) (*layers.Facts, error
 		return nil, err
 	}
 	defer func() { _ = b.Close() }() // nothing was written: a failed close loses nothing
+	var r io.Reader = b
+	if o.Progress != nil && b.Section() == nil {
+		read, done := o.Progress(l)
+		defer done()
+		r = &progressReader{b, read}
+	}
 	return layers.Walk(ctx, layers.Blob{
-		Reader: b, Section: b.Section(), Digest: l.Digest, DiffID: l.DiffID, Size: l.Size,
+		Reader: r, Section: b.Section(), Digest: l.Digest, DiffID: l.DiffID, Size: l.Size,
 	}, layers.Options{Limits: o.Limits, Verify: o.Verify})
+}
+
+// progressReader tells of the bytes that it reads.
+type progressReader struct {
+	r    io.Reader
+	read func(n int)
+}
+
+func (p *progressReader) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	p.read(n)
+	return n, err
 }
 
 // largestFirst orders layers so that the largest, which bounds the time, is

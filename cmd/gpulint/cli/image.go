@@ -27,6 +27,7 @@ type imageOptions struct {
 	verify      bool
 	verbose     bool
 	quiet       bool
+	noProgress  bool
 	timeout     time.Duration
 
 	plainHTTP bool
@@ -73,6 +74,7 @@ daemon that has the image is asked, and else the registry.`,
 	f.BoolVar(&o.verify, "verify", false, "read every byte and compare every digest")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show all evidence and the causes of errors")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but the report")
+	f.BoolVar(&o.noProgress, "no-progress", false, "do not show how far the layers are (shown on a terminal only)")
 	f.DurationVar(&o.timeout, "timeout", 0, "give up after this `DURATION`, such as 10m (default: never)")
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "use HTTP for the registry")
 	f.BoolVar(&o.insecure, "insecure", false, "do not check the registry's TLS certificate")

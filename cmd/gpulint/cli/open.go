@@ -111,13 +111,22 @@ func (r *runner) set(ctx context.Context, ref string, open func() (*source.Set, 
 		return
 	}
 	o := scan.Options{Verify: r.o.verify}
+	bars := r.o.newProgress(r.errw)
+	if bars != nil {
+		o.Progress = bars.layer
+	}
 	if passed != nil {
 		o.Passed = passed()
 	}
+	var failed []func()
 	for _, img := range set.Images {
 		if err := r.image(ctx, img, o); err != nil {
-			r.fail(ctx, img.Ref, err)
+			failed = append(failed, func() { r.fail(ctx, img.Ref, err) })
 		}
+	}
+	bars.wait()
+	for _, tell := range failed {
+		tell()
 	}
 	if err := set.Close(); err != nil {
 		r.fail(ctx, ref, err)
