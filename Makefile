@@ -36,7 +36,8 @@ test: tools lint check-generated cross unit integration
 # --- what the tests use ------------------------------------------------------
 
 tools: $(GOLANGCI_LINT_STAMP) $(GOFUMPT_STAMP) $(MULTITOOL_STAMP)
-	scripts/need gcc:gcc,libc6-dev readelf:binutils dpkg-deb:dpkg unshare:util-linux
+	scripts/need gcc:gcc,libc6-dev readelf:binutils dpkg-deb:dpkg unshare:util-linux \
+		dockerd:docker.io podman:podman skopeo:skopeo
 
 $(GOLANGCI_LINT_STAMP):
 	mkdir -p $(TOOLS)
