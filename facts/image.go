@@ -110,7 +110,7 @@ type File struct {
 	Resolved string `json:"resolved,omitempty"`
 	// Package is the name of the installed package that owns the file.
 	Package string `json:"package,omitempty"`
-	// Manager is the manager of that package: dpkg, apk, conda, pip or npm.
+	// Manager is the manager of that package: dpkg, rpm, apk, conda, pip or npm.
 	Manager string `json:"manager,omitempty"`
 	// Shadowed tells how a later layer hides the file; nil if it is visible.
 	Shadowed *Shadow `json:"shadowed,omitempty"`
@@ -186,7 +186,7 @@ type Toolkit struct {
 // Package is a record of a package manager about a package that matters:
 // of the driver, of CUDA, or one that pulls in such a package.
 type Package struct {
-	// Manager is dpkg, apk, conda or pip.
+	// Manager is dpkg, rpm, apk, conda or pip.
 	Manager string `json:"manager"`
 	Name    string `json:"name"`
 	Version string `json:"version"`

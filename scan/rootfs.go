@@ -14,7 +14,7 @@ const noLayer = -1
 
 // rootfs reads the root directory of a file system, which has no layers.
 func rootfs(ctx context.Context, img *source.Image, o Options) (*facts.Image, error) {
-	f, err := layers.WalkDir(ctx, img.Root, layers.Options{Limits: o.Limits})
+	f, err := layers.WalkDir(ctx, img.Root, layers.Options{Limits: o.Limits, TmpDir: o.TmpDir})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

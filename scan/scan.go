@@ -28,6 +28,8 @@ type Options struct {
 	Parallel int
 	// Passed are the layers of a stream, which cannot be read again.
 	Passed Passed
+	// TmpDir is where temporary files go, the system's directory if empty.
+	TmpDir string
 	// Progress, if not nil, is told of each layer that is read. It returns
 	// what is told of the bytes as they come, and of the end.
 	Progress func(l source.Layer) (read func(n int), done func())
@@ -140,7 +142,7 @@ func layer(ctx context.Context, l source.Layer, o Options) (*layers.Facts, error
 	}
 	return layers.Walk(ctx, layers.Blob{
 		Reader: r, Section: b.Section(), Digest: l.Digest, DiffID: l.DiffID, Size: l.Size,
-	}, layers.Options{Limits: o.Limits, Verify: o.Verify})
+	}, layers.Options{Limits: o.Limits, Verify: o.Verify, TmpDir: o.TmpDir})
 }
 
 // progressReader tells of the bytes that it reads.

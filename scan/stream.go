@@ -26,7 +26,7 @@ func Stream(ctx context.Context, ref string, r io.Reader, so source.Options, o O
 	}
 	seen := Passed{}
 	set, err := source.OpenStream(ctx, ref, r, so, func(ctx context.Context, name string, size int64, r io.Reader) error {
-		f, err := layers.Walk(ctx, layers.Blob{Reader: r, Size: size}, layers.Options{Limits: o.Limits, Verify: true})
+		f, err := layers.Walk(ctx, layers.Blob{Reader: r, Size: size}, layers.Options{Limits: o.Limits, Verify: true, TmpDir: o.TmpDir})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -3,6 +3,7 @@ package layers
 import (
 	"errors"
 	"io"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -49,6 +50,8 @@ func (w *walker) records(abs, base string, r io.Reader) (bool, error) {
 		return true, w.recordLimit(abs, packages.ReadDpkgList(r, func(p string) { w.own(abs, p, o) }))
 	}
 	switch {
+	case packages.RpmDatabase(abs):
+		return true, w.rpm(abs, r)
 	case base == "RECORD":
 		rec, dir, ok := packages.PipRecord(abs)
 		if !ok {
@@ -87,6 +90,45 @@ func (w *walker) records(abs, base string, r io.Reader) (bool, error) {
 	return false, nil
 }
 
+// rpm reads a database of rpm by way of a temporary file.
+func (w *walker) rpm(abs string, r io.Reader) error {
+	tmp, err := os.CreateTemp(w.o.TmpDir, "gpulint-rpm-*")
+	if err != nil {
+		w.f.incomplete("packages", abs, "the packages of rpm, for which a temporary file is needed: "+err.Error())
+		return nil
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }() // nothing else can be done
+	n, err := io.Copy(tmp, io.LimitReader(r, packages.MaxRpm+1))
+	if cerr := tmp.Close(); err == nil && cerr != nil {
+		w.f.incomplete("packages", abs, "the packages of rpm, for which a temporary file is needed: "+cerr.Error())
+		return nil
+	}
+	var pe *os.PathError
+	switch {
+	case errors.As(err, &pe) && pe.Path == tmp.Name():
+		w.f.incomplete("packages", abs, "the packages of rpm, for which a temporary file is needed: "+err.Error())
+		return nil
+	case err != nil:
+		return err
+	case n > packages.MaxRpm:
+		w.f.incomplete("packages", abs, "the packages of rpm: its database is too large")
+		return nil
+	case n == 0:
+		return nil
+	}
+	err = packages.ReadRpm(tmp.Name(), interesting, func(rec packages.Record, files []string) {
+		for _, p := range files {
+			w.own(abs, p, packages.Owner{Manager: packages.Rpm, Name: rec.Name})
+		}
+		w.record(abs, rec, len(files) > 0)
+	})
+	if err != nil {
+		// The image may be whole, and only its database not what is known.
+		w.f.incomplete("packages", abs, "packages of rpm: "+strings.ReplaceAll(err.Error(), tmp.Name(), "the database"))
+	}
+	return nil
+}
+
 // interesting says whether a path may be of a file that matters: a shared
 // library, or a program of the driver.
 func interesting(p string) bool {
@@ -114,17 +156,22 @@ func (w *walker) own(record, p string, o packages.Owner) bool {
 	return true
 }
 
-// record keeps the record of a package that matters by its name, or by the
-// files that it owns.
+// record keeps the record of a package that matters: by its name, by the files
+// that it owns, or because it wants a package of the driver.
 func (w *walker) record(abs string, rec packages.Record, owns bool) {
+	rec.Depends = slices.DeleteFunc(rec.Depends, func(d string) bool { return !catalog.DriverPackage(d) })
+	owns = owns || len(rec.Depends) > 0
 	if rec.Name == "" || !owns && !catalog.DriverPackage(rec.Name) && !catalog.CUDAPackage(rec.Name) {
 		return
+	}
+	if w.depends += len(rec.Depends); w.depends > maxDepends {
+		w.f.incomplete("packages", abs, "which packages pull others in")
+		rec.Depends = nil
 	}
 	if len(w.f.Records) >= w.o.Limits.Facts {
 		w.f.incomplete("packages", abs, "further package records")
 		return
 	}
-	rec.Depends = slices.DeleteFunc(rec.Depends, func(d string) bool { return !catalog.DriverPackage(d) })
 	w.f.Records = append(w.f.Records, PackageRecord{Record: rec, Path: abs})
 }
 

@@ -35,6 +35,9 @@ type Options struct {
 	// Verify has every byte read and all digests computed. Without it an
 	// uncompressed layer of a local file is read by seeking, unverified.
 	Verify bool
+	// TmpDir is where the one temporary file goes that databases of rpm need,
+	// the system's directory if empty.
+	TmpDir string
 }
 
 // ErrDigest says that a blob is not what its digest names.

@@ -19,7 +19,7 @@ type Owner struct{ Manager, Name string }
 
 // rank orders managers: where two claim a path, as Debian's and pip's records
 // of one Python package do, the distribution's owns it.
-var rank = map[string]int{Dpkg: 4, Apk: 4, Conda: 3, Pip: 2, Npm: 1}
+var rank = map[string]int{Dpkg: 4, Rpm: 4, Apk: 4, Conda: 3, Pip: 2, Npm: 1}
 
 // Outranks says whether an owner goes before another one of the same path.
 func (o Owner) Outranks(p Owner) bool { return rank[o.Manager] > rank[p.Manager] }

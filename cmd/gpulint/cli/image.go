@@ -28,6 +28,7 @@ type imageOptions struct {
 	verbose     bool
 	quiet       bool
 	noProgress  bool
+	tmpDir      string
 	timeout     time.Duration
 
 	plainHTTP bool
@@ -75,6 +76,7 @@ daemon that has the image is asked, and else the registry.`,
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show all evidence and the causes of errors")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but the report")
 	f.BoolVar(&o.noProgress, "no-progress", false, "do not show how far the layers are (shown on a terminal only)")
+	f.StringVar(&o.tmpDir, "tmp-dir", "", "`DIR` for the temporary file that reading rpm's database takes")
 	f.DurationVar(&o.timeout, "timeout", 0, "give up after this `DURATION`, such as 10m (default: never)")
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "use HTTP for the registry")
 	f.BoolVar(&o.insecure, "insecure", false, "do not check the registry's TLS certificate")

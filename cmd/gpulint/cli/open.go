@@ -92,7 +92,7 @@ func (r *runner) input(ctx context.Context, in string) {
 func (r *runner) stream(ctx context.Context, ref string, body io.Reader, kind string) {
 	var seen scan.Passed
 	r.set(ctx, ref, func() (*source.Set, error) {
-		set, passed, err := scan.Stream(ctx, ref, body, r.sourceOptions(), scan.Options{})
+		set, passed, err := scan.Stream(ctx, ref, body, r.sourceOptions(), scan.Options{TmpDir: r.o.tmpDir})
 		seen = passed
 		if err == nil && kind != "" {
 			for _, img := range set.Images {
@@ -110,7 +110,7 @@ func (r *runner) set(ctx context.Context, ref string, open func() (*source.Set, 
 		r.fail(ctx, ref, err)
 		return
 	}
-	o := scan.Options{Verify: r.o.verify}
+	o := scan.Options{Verify: r.o.verify, TmpDir: r.o.tmpDir}
 	bars := r.o.newProgress(r.errw)
 	if bars != nil {
 		o.Progress = bars.layer
