@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/gpulint/gpulint/cmd/gpulint/cli"
 	"github.com/gpulint/gpulint/facts"
@@ -129,11 +130,15 @@ func findingLines(fs []facts.Finding) []string {
 	return lines
 }
 
-// TestImagesSARIF holds the SARIF of every image against the golden file, the
-// invariants, and Microsoft's validator where GPULINT_MULTITOOL names it.
+// TestImagesSARIF holds the SARIF of every image against the schema, the
+// invariants, the golden file of some, and Microsoft's validator where GPULINT_MULTITOOL names it.
 func TestImagesSARIF(t *testing.T) {
 	t.Parallel()
 	multitool := os.Getenv("GPULINT_MULTITOOL")
+	schema, err := jsonschema.NewCompiler().Compile("../../report/testdata/sarif-schema-2.1.0.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range images(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,6 +155,13 @@ func TestImagesSARIF(t *testing.T) {
 			}
 			for _, problem := range sarifcheck.Check(got) {
 				t.Error(problem)
+			}
+			doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(got))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(doc); err != nil {
+				t.Error(err)
 			}
 			if multitool != "" {
 				problems, err := sarifcheck.Multitool(t.Context(), multitool, file)
