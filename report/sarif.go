@@ -89,7 +89,7 @@ func (b *sarifBuilder) log() (*sarifLog, error) {
 	}
 	log := &sarifLog{Report: head, Runs: []sarifRun{}}
 	grouped := bySubject(b.shown())
-	ids := map[string]bool{}
+	ids := categories{}
 	for _, s := range subjects(b.report) {
 		log.Runs = append(log.Runs, b.subjectRun(s, runID(s, ids), grouped[s.ID]))
 	}

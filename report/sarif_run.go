@@ -25,18 +25,29 @@ func category(name, platform string) string {
 // runID is the category of a subject, and notes it as taken. It is made of the
 // repository, so that a new tag does not start a new set of alerts; a second
 // image of the same repository and platform gets one of its own.
-func runID(s facts.Subject, taken map[string]bool) string {
-	id := category(either(s.Name, s.Ref), s.Platform)
-	if taken[id] {
-		id = category(uniqueName(s), s.Platform)
-	}
-	taken[id] = true
-	return id
+func runID(s facts.Subject, taken categories) string {
+	return category(freeName(s, taken), s.Platform)
 }
 
-// uniqueName is a name that no other subject of the report has.
-func uniqueName(s facts.Subject) string {
-	return slug(s.ID) + "-" + shortHash(s.ID)
+// categories are those that are taken, each with the last number given to one
+// of its name.
+type categories map[string]int
+
+// freeName takes the name of a subject, with a number where its category is taken.
+// It holds no digest, and the same call numbers the same way: a category that
+// changed would leave its alerts open for ever.
+func freeName(s facts.Subject, taken categories) string {
+	name := either(s.Name, s.Ref)
+	base := category(name, s.Platform)
+	n, free, id := taken[base], name, base
+	for taken[id] > 0 {
+		n++
+		free = fmt.Sprintf("%s-%d", name, n)
+		id = category(free, s.Platform)
+	}
+	taken[base] = max(n, 1)
+	taken[id] = max(taken[id], 1)
+	return free
 }
 
 func shortHash(s string) string {
@@ -110,9 +121,9 @@ const failuresID = toolName + "/failures/"
 
 // failedRun tells what could not be scanned. It has a category of its own, and
 // so closes no alerts of images that an earlier upload saw.
-func (b *sarifBuilder) failedRun(taken map[string]bool) sarifRun {
+func (b *sarifBuilder) failedRun(taken categories) sarifRun {
 	id := failuresID
-	if taken[id] { // by a subject of that name
+	if taken[id] > 0 { // by a subject of that name
 		id = toolName + "/failures-" + shortHash(id) + "/"
 	}
 	run := b.run(id)

@@ -52,12 +52,13 @@ func SplitSARIF(r *facts.Report) []*facts.Report {
 // separate gives subjects whose category is taken a name that is theirs alone,
 // as a single file would. Failures take one too.
 func separate(all []facts.Subject, failures bool) {
-	taken := map[string]bool{failuresID: failures}
+	taken := categories{}
+	if failures {
+		taken[failuresID] = 1
+	}
 	for i, s := range all {
-		base := category(either(s.Name, s.Ref), s.Platform)
-		if taken[base] {
-			all[i].Name = uniqueName(s)
+		if name := freeName(s, taken); name != either(s.Name, s.Ref) {
+			all[i].Name = name
 		}
-		taken[base] = true
 	}
 }
