@@ -80,7 +80,11 @@ func (o *imageOptions) run(ctx context.Context, args []string, in io.Reader, std
 	for _, p := range o.inputs {
 		r.input(ctx, p)
 	}
-	res := findings.Process(r.doc.report.Findings, findings.Options{Ignore: o.ignore})
+	names := map[string]string{}
+	for _, s := range r.doc.report.Subjects {
+		names[s.ID] = s.Name
+	}
+	res := findings.Process(r.doc.report.Findings, findings.Options{Ignore: o.ignore, Names: names})
 	r.doc.report.Findings, r.doc.report.Summary = res.Findings, res.Summary
 	if err := o.write(outs, r.doc, stdout); err != nil {
 		return err
