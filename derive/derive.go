@@ -20,12 +20,13 @@ type Result struct {
 // and must be unique in a report.
 func Image(id string, img *facts.Image, targets []facts.Target, m *compat.Matrix) *Result {
 	d := &deriver{id: id, img: img, targets: targets, matrix: m, installed: installed(img)}
+	d.reached, d.compat, d.runtimes = d.reachedByLinker(), d.compatDriver(), d.groupRuntimes()
 	verdicts, candidates := d.verdicts()
 	in := &facts.Input{
 		Schema: facts.SchemaInput, Targets: targets,
 		Subject: facts.InputSubject{
-			ID: id, Kind: facts.KindImage, Ref: img.Ref, Name: img.Name, Digest: img.Digest,
-			Platform: img.Platform, Env: env(img.Config), Labels: labels(img.Config),
+			ID: id, Kind: facts.KindImage, Ref: cut(img.Ref, maxText), Name: cut(img.Name, maxText), Digest: img.Digest,
+			Platform: cut(img.Platform, maxText), Env: d.env(), Labels: d.labels(),
 		},
 	}
 	if in.Targets == nil {
@@ -38,7 +39,7 @@ func Image(id string, img *facts.Image, targets []facts.Target, m *compat.Matrix
 	in.Verdicts = candidates
 	in.VersionDrift = d.drift()
 	in.Incomplete = d.incomplete()
-	bound(in, d.dropped)
+	bound(in, d.dropped, d.cutConfig)
 	return &Result{Subject: d.subject(), Verdicts: verdicts, Input: in}
 }
 
@@ -50,8 +51,15 @@ type deriver struct {
 	matrix  *compat.Matrix
 	// installed are the installed packages, the first of each name.
 	installed map[packageID]*facts.Package
-	// dropped counts what was left out before there were candidates.
-	dropped int
+	// reached are the driver files that the dynamic linker finds, compat is the
+	// driver version of the image's cuda-compat.
+	reached map[string]bool
+	compat  string
+	// runtimes are the visible CUDA runtimes by version.
+	runtimes []runtime
+	// dropped counts what was left out before there were candidates, cutConfig
+	// what of the configuration was.
+	dropped, cutConfig int
 }
 
 // packageID names a package: managers have packages of the same name.
@@ -87,20 +95,4 @@ func (d *deriver) exemptKinds() []string {
 		}
 	}
 	return kinds
-}
-
-func env(c facts.Config) map[string]string {
-	m := map[string]string{}
-	for _, e := range c.Env {
-		m[e.Name] = cut(e.Value, maxText)
-	}
-	return m
-}
-
-func labels(c facts.Config) map[string]string {
-	m := map[string]string{}
-	for k, v := range c.Labels {
-		m[k] = cut(v, maxText)
-	}
-	return m
 }

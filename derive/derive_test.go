@@ -3,6 +3,7 @@ package derive
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -213,6 +214,17 @@ func TestBound(t *testing.T) {
 				img.Runtimes = append(img.Runtimes, facts.Runtime{File: facts.File{Path: fmt.Sprint("/", i)}, CUDA: fmt.Sprint("12.", i), Linkage: "shared"})
 			}
 		},
+		"version statements": func(img *facts.Image) {
+			img.Config.Env = []facts.EnvVar{{Name: "CUDA_VERSION", Value: "13.9"}}
+			for i := range 300 {
+				img.Toolkits = append(img.Toolkits, facts.Toolkit{File: facts.File{Path: fmt.Sprintf("/usr/local/cuda-%d/version.json", i)}, CUDA: "12.4"})
+			}
+		},
+		"contradictions": func(img *facts.Image) {
+			for i := range 20 {
+				img.Toolkits = append(img.Toolkits, facts.Toolkit{File: facts.File{Path: fmt.Sprintf("/usr/local/cuda/%d/version.json", i)}, CUDA: fmt.Sprint("12.", i)})
+			}
+		},
 	} {
 		res := run(image(change), facts.Target{Name: "a", Driver: "535.161.08"})
 		data, err := json.Marshal(res.Input)
@@ -229,6 +241,90 @@ func TestBound(t *testing.T) {
 	}
 }
 
+// TestBoundKeepsTheWorst holds that what hurts most is kept: libraries before
+// all else, hidden files last, and one candidate that is too long does not take
+// those behind it along.
+func TestBoundKeepsTheWorst(t *testing.T) {
+	t.Parallel()
+	res := run(image(func(img *facts.Image) {
+		for i := range 3000 {
+			f := file(fmt.Sprintf("/a/%d/libcuda.so.1", i), facts.ClassLibrary, "")
+			f.Shadowed = &facts.Shadow{Layer: 1, How: "whiteout"}
+			img.DriverFiles = append(img.DriverFiles, f)
+		}
+		for i, class := range []string{facts.ClassLink, facts.ClassTool, facts.ClassEmpty, facts.ClassLibrary} {
+			img.DriverFiles = append(img.DriverFiles, file(fmt.Sprintf("/z/%d/libcuda.so.1", i), class, ""))
+		}
+	}))
+	got := map[string]int{}
+	for _, c := range res.Input.DriverFiles {
+		got[c.Class]++
+	}
+	for _, class := range []string{facts.ClassLink, facts.ClassTool, facts.ClassEmpty, facts.ClassLibrary} {
+		if got[class] != 1 {
+			t.Errorf("%s was left out: %v", class, got)
+		}
+	}
+	b := &budget{left: 1000, count: 10}
+	kept := keep(b, []string{"a", strings.Repeat("x", 2000), "b"})
+	if diff := cmp.Diff([]string{"a", "b"}, kept); diff != "" || b.dropped != 1 {
+		t.Errorf("%s, %d dropped", diff, b.dropped)
+	}
+}
+
+// TestBoundSubject holds that an environment, labels or targets of any size
+// leave a judgement of the rest, and that what was left out is said.
+func TestBoundSubject(t *testing.T) {
+	t.Parallel()
+	many := func(n int, f func(string)) {
+		for i := range n {
+			f(fmt.Sprintf("K%06d", i))
+		}
+	}
+	long := strings.Repeat("x", 3<<20)
+	for name, tt := range map[string]struct {
+		change  func(*facts.Image)
+		targets int
+		limit   string
+	}{
+		"a long label key":    {func(i *facts.Image) { i.Config.Labels = map[string]string{long: "1"} }, 1, "config"},
+		"many labels":         {func(i *facts.Image) { i.Config.Labels = map[string]string{}; many(50_000, func(k string) { i.Config.Labels[k] = "1" }) }, 1, "config"},
+		"a long variable":     {func(i *facts.Image) { i.Config.Env = []facts.EnvVar{{Name: long, Value: "1"}} }, 1, "config"},
+		"many variables":      {func(i *facts.Image) { many(50_000, func(k string) { i.Config.Env = append(i.Config.Env, facts.EnvVar{Name: k, Value: "1"}) }) }, 1, "config"},
+		"long values":         {func(i *facts.Image) { many(2000, func(k string) { i.Config.Env = append(i.Config.Env, facts.EnvVar{Name: k, Value: strings.Repeat("y", 9000)}) }) }, 1, "config"},
+		"a fleet of 20,000":   {func(*facts.Image) {}, 20_000, "targets"},
+		"a name of megabytes": {func(i *facts.Image) { i.Name = long }, 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			targets := []facts.Target{}
+			many(tt.targets, func(k string) { targets = append(targets, facts.Target{Name: k, Driver: "470.256.02", Runtime: facts.ModeCDI}) })
+			res := run(image(func(i *facts.Image) {
+				i.DriverFiles = []facts.DriverFile{file(lib+"libcuda.so.1", facts.ClassLibrary, "")}
+				i.Config.Env = []facts.EnvVar{{Name: "NVIDIA_REQUIRE_CUDA", Value: "cuda>=12.4"}}
+				tt.change(i)
+			}), targets...)
+			data, err := json.Marshal(res.Input)
+			if err != nil || len(data) > 1<<20 {
+				t.Fatalf("the input has %d bytes, %v", len(data), err)
+			}
+			if len(res.Input.DriverFiles) != 1 || len(res.Verdicts) != tt.targets {
+				t.Errorf("%d driver files, %d verdicts", len(res.Input.DriverFiles), len(res.Verdicts))
+			}
+			limits := []string{}
+			for _, l := range res.Input.Incomplete {
+				if l.Count == 0 {
+					t.Errorf("no count: %+v", l)
+				}
+				limits = append(limits, l.Limit)
+			}
+			if want := strings.Fields(tt.limit); !slices.Equal(want, limits) {
+				t.Errorf("limits %v, want %v", limits, want)
+			}
+		})
+	}
+}
+
 // TestHostileTexts holds that long and broken texts do no harm.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
@@ -241,7 +337,7 @@ func TestHostileTexts(t *testing.T) {
 		img.DriverFiles[0].Link = long
 	}))
 	data, err := json.Marshal(res.Input)
-	if err != nil || len(data) > 20000 || !utf8.Valid(data) || len(res.Input.DriverFiles) != 1 {
+	if err != nil || len(data) > 40000 || !utf8.Valid(data) || len(res.Input.DriverFiles) != 1 {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 }

@@ -15,6 +15,10 @@ import (
 func (d *deriver) drift() []facts.DriftCandidate {
 	var out []facts.DriftCandidate
 	add := func(key string, s []facts.VersionStatement, ev []facts.Evidence) {
+		if len(out) == maxEvidence {
+			d.dropped++
+			return
+		}
 		c := facts.DriftCandidate{Statements: s}
 		c.ID, c.Key, c.Evidence = "version_drift/"+key, key, ev
 		out = append(out, c)
@@ -43,7 +47,7 @@ func (d *deriver) drift() []facts.DriftCandidate {
 			}
 		}
 	}
-	return out[:min(len(out), maxEvidence)]
+	return out
 }
 
 // statement is a version statement with its evidence.
@@ -78,7 +82,11 @@ func (d *deriver) systemStatements() []statement {
 	var out []statement
 	add := func(f facts.File, v, detail string) {
 		c, err := compat.ParseCUDA(v)
-		if err != nil || f.Shadowed != nil || len(out) == maxEvidence {
+		if err != nil || f.Shadowed != nil {
+			return
+		}
+		if len(out) == maxEvidence {
+			d.dropped++
 			return
 		}
 		s := statement{toolkit: toolkitDir(f.Path), evidence: facts.Evidence{

@@ -43,9 +43,8 @@ func (d *deriver) driverFiles() []facts.DriverCandidate {
 		g.files = append(g.files, f)
 	}
 	out := []facts.DriverCandidate{}
-	reached := d.reachedByLinker()
 	for _, key := range order {
-		c := d.driverCandidate(groups[key], reached)
+		c := d.driverCandidate(groups[key])
 		c.ID = "driver_files/" + strconv.Itoa(len(out))
 		out = append(out, c)
 	}
@@ -57,7 +56,7 @@ type group struct {
 	files []*facts.DriverFile
 }
 
-func (d *deriver) driverCandidate(g *group, reached map[string]bool) facts.DriverCandidate {
+func (d *deriver) driverCandidate(g *group) facts.DriverCandidate {
 	sort.SliceStable(g.files, func(i, j int) bool { return g.files[i].Path < g.files[j].Path })
 	first := g.files[0]
 	class, _, _ := strings.Cut(g.class, ":")
@@ -70,7 +69,7 @@ func (d *deriver) driverCandidate(g *group, reached map[string]bool) facts.Drive
 	newest := ""
 	for _, f := range g.files {
 		c.Bytes += f.Size
-		c.OnLinkerPath = c.OnLinkerPath || reached[f.Path]
+		c.OnLinkerPath = c.OnLinkerPath || d.reached[f.Path]
 		c.Opened = c.Opened || class == facts.ClassEmpty && opened(f)
 		if !seen[f.Name] {
 			seen[f.Name] = true

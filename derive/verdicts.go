@@ -26,7 +26,6 @@ func modes(t facts.Target) []string {
 func (d *deriver) verdicts() ([]facts.Verdict, []facts.VerdictCandidate) {
 	out := []facts.Verdict{}
 	var candidates []facts.VerdictCandidate
-	runtimes := d.runtimes()
 	for _, t := range d.targets {
 		for _, mode := range modes(t) {
 			t := t
@@ -35,8 +34,8 @@ func (d *deriver) verdicts() ([]facts.Verdict, []facts.VerdictCandidate) {
 				Subject: d.id, Target: t.Name, RuntimeMode: mode, UserModeDriver: d.userModeDriver(t),
 				DeviceCode: "unknown", Reasons: []facts.Reason{},
 			}
-			for _, r := range runtimes {
-				rv := d.matrix.JudgeRuntime(r.cuda, t, compat.JudgeOptions{Compat: d.compatDriver()})
+			for _, r := range d.runtimes {
+				rv := d.matrix.JudgeRuntime(r.cuda, t, compat.JudgeOptions{Compat: d.compat})
 				rv.Paths = r.paths
 				v.Runtimes = append(v.Runtimes, rv)
 				candidates = d.addCandidate(candidates, r, rv, t)
@@ -77,11 +76,10 @@ type runtime struct {
 	files   []facts.Runtime
 }
 
-// runtimes groups the visible runtimes by version.
-func (d *deriver) runtimes() []runtime {
+// groupRuntimes groups the visible runtimes by version.
+func (d *deriver) groupRuntimes() []runtime {
 	var out []runtime
 	at := map[[2]string]int{}
-	d.dropped = 0
 	for _, f := range d.img.Runtimes {
 		if f.Shadowed != nil {
 			continue
@@ -123,13 +121,12 @@ func (d *deriver) compatDriver() string {
 // userModeDriver says whose libcuda programs get. Where the image has one of
 // its own, that is for the host's linker configuration to decide.
 func (d *deriver) userModeDriver(t facts.Target) facts.UserModeDriver {
-	reached := d.reachedByLinker()
 	for _, f := range d.img.DriverFiles {
-		if f.Name == "libcuda.so" && f.Class == facts.ClassLibrary && f.Place == "" && reached[f.Path] {
+		if f.Name == "libcuda.so" && f.Class == facts.ClassLibrary && f.Place == "" && d.reached[f.Path] {
 			return facts.UserModeDriver{Kind: "unknown", Driver: f.Driver}
 		}
 	}
-	if d.compatDriver() != "" {
+	if d.compat != "" {
 		return facts.UserModeDriver{Kind: "unknown"}
 	}
 	return facts.UserModeDriver{Kind: "host", Driver: t.Driver}
@@ -193,7 +190,7 @@ func lower(a, b string) string {
 func (d *deriver) needs() *facts.Needs {
 	n := &facts.Needs{CUDA: []facts.CUDANeed{}}
 	known := true
-	for _, r := range d.runtimes() {
+	for _, r := range d.runtimes {
 		c := facts.CUDANeed{Version: r.cuda, Linkage: r.linkage, Paths: r.paths}
 		c.Native, c.Minor = d.matrix.Need(r.cuda)
 		known = known && c.Native != "" && c.Minor != ""
