@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
 )
 
 // Bounds of one variable or label. The longest NVIDIA_REQUIRE_CUDA of a

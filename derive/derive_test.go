@@ -287,18 +287,29 @@ func TestBoundSubject(t *testing.T) {
 		targets int
 		limit   string
 	}{
-		"a long label key":    {func(i *facts.Image) { i.Config.Labels = map[string]string{long: "1"} }, 1, "config"},
-		"many labels":         {func(i *facts.Image) { i.Config.Labels = map[string]string{}; many(50_000, func(k string) { i.Config.Labels[k] = "1" }) }, 1, "config"},
-		"a long variable":     {func(i *facts.Image) { i.Config.Env = []facts.EnvVar{{Name: long, Value: "1"}} }, 1, "config"},
-		"many variables":      {func(i *facts.Image) { many(50_000, func(k string) { i.Config.Env = append(i.Config.Env, facts.EnvVar{Name: k, Value: "1"}) }) }, 1, "config"},
-		"long values":         {func(i *facts.Image) { many(2000, func(k string) { i.Config.Env = append(i.Config.Env, facts.EnvVar{Name: k, Value: strings.Repeat("y", 9000)}) }) }, 1, "config"},
+		"a long label key": {func(i *facts.Image) { i.Config.Labels = map[string]string{long: "1"} }, 1, "config"},
+		"many labels": {func(i *facts.Image) {
+			i.Config.Labels = map[string]string{}
+			many(50_000, func(k string) { i.Config.Labels[k] = "1" })
+		}, 1, "config"},
+		"a long variable": {func(i *facts.Image) { i.Config.Env = []facts.EnvVar{{Name: long, Value: "1"}} }, 1, "config"},
+		"many variables": {func(i *facts.Image) {
+			many(50_000, func(k string) { i.Config.Env = append(i.Config.Env, facts.EnvVar{Name: k, Value: "1"}) })
+		}, 1, "config"},
+		"long values": {func(i *facts.Image) {
+			many(2000, func(k string) {
+				i.Config.Env = append(i.Config.Env, facts.EnvVar{Name: k, Value: strings.Repeat("y", 9000)})
+			})
+		}, 1, "config"},
 		"a fleet of 20,000":   {func(*facts.Image) {}, 20_000, "targets"},
 		"a name of megabytes": {func(i *facts.Image) { i.Name = long }, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			targets := []facts.Target{}
-			many(tt.targets, func(k string) { targets = append(targets, facts.Target{Name: k, Driver: "470.256.02", Runtime: facts.ModeCDI}) })
+			many(tt.targets, func(k string) {
+				targets = append(targets, facts.Target{Name: k, Driver: "470.256.02", Runtime: facts.ModeCDI})
+			})
 			res := run(image(func(i *facts.Image) {
 				i.DriverFiles = []facts.DriverFile{file(lib+"libcuda.so.1", facts.ClassLibrary, "")}
 				i.Config.Env = []facts.EnvVar{{Name: "NVIDIA_REQUIRE_CUDA", Value: "cuda>=12.4"}}

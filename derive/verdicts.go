@@ -2,11 +2,7 @@ package derive
 
 import (
 	"cmp"
-	"fmt"
-	"path"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/gpulint/gpulint/compat"
 	"github.com/gpulint/gpulint/facts"
@@ -25,7 +21,7 @@ func modes(t facts.Target) []string {
 // the targets on which a runtime fares alike.
 func (d *deriver) verdicts() ([]facts.Verdict, []facts.VerdictCandidate) {
 	out := []facts.Verdict{}
-	var candidates []facts.VerdictCandidate
+	cs := &candidates{at: map[candidateKey]int{}, seen: map[string]bool{}}
 	for _, t := range d.targets {
 		for _, mode := range modes(t) {
 			t := t
@@ -38,13 +34,13 @@ func (d *deriver) verdicts() ([]facts.Verdict, []facts.VerdictCandidate) {
 				rv := d.matrix.JudgeRuntime(r.cuda, t, compat.JudgeOptions{Compat: d.compat})
 				rv.Paths = r.paths
 				v.Runtimes = append(v.Runtimes, rv)
-				candidates = d.addCandidate(candidates, r, rv, t)
+				cs.add(d, r, rv, t)
 			}
 			conclude(&v)
 			out = append(out, v)
 		}
 	}
-	return out, candidates
+	return out, cs.list
 }
 
 // conclude gives a verdict the worst of its runtimes.
@@ -130,60 +126,6 @@ func (d *deriver) userModeDriver(t facts.Target) facts.UserModeDriver {
 		return facts.UserModeDriver{Kind: "unknown"}
 	}
 	return facts.UserModeDriver{Kind: "host", Driver: t.Driver}
-}
-
-// addCandidate adds a target to the candidate of its runtime and level.
-func (d *deriver) addCandidate(cs []facts.VerdictCandidate, r runtime, rv facts.RuntimeVerdict, t facts.Target) []facts.VerdictCandidate {
-	i := slices.IndexFunc(cs, func(c facts.VerdictCandidate) bool {
-		return c.CUDA.Text == r.cuda && c.Level == rv.Level && c.Code == rv.Code
-	})
-	if i < 0 {
-		i = len(cs)
-		native, minor := d.matrix.Need(r.cuda)
-		c := facts.VerdictCandidate{
-			CUDA: *version(r.cuda), Level: rv.Level, Code: rv.Code, Text: rv.Text, Native: native, Minor: minor,
-			Confidence: "high", Targets: []string{}, Drivers: []string{}, Reasons: []string{},
-		}
-		c.ID = "verdicts/" + strconv.Itoa(i)
-		c.Key = "cuda:" + r.cuda
-		for _, f := range r.files[:min(len(r.files), maxEvidence)] {
-			c.Evidence = append(c.Evidence, facts.Evidence{
-				Path: f.Path, Layer: d.layerRef(f.Layer), Package: d.packageText(f.File), Detail: runtimeDetail(f),
-			})
-		}
-		cs = append(cs, c)
-	}
-	c := &cs[i]
-	for _, reason := range rv.Reasons {
-		c.Confidence = lower(c.Confidence, reason.Confidence)
-		if !slices.Contains(c.Reasons, reason.Text) && len(c.Reasons) < 20 {
-			c.Reasons = append(c.Reasons, reason.Text)
-		}
-	}
-	if !slices.Contains(c.Targets, t.Name) {
-		c.Targets = append(c.Targets, t.Name)
-	}
-	if t.Driver != "" && !slices.Contains(c.Drivers, t.Driver) {
-		c.Drivers = append(c.Drivers, t.Driver)
-	}
-	return cs
-}
-
-func runtimeDetail(f facts.Runtime) string {
-	v := f.Library
-	if v == "" {
-		v = f.SONAME
-	}
-	return fmt.Sprintf("CUDA runtime %s", strings.TrimPrefix(v, path.Base(f.Path)+" "))
-}
-
-// lower returns the lower of two confidences; none counts as high.
-func lower(a, b string) string {
-	rank := map[string]int{"low": 0, "medium": 1, "high": 2, "": 2}
-	if rank[b] < rank[a] {
-		return b
-	}
-	return a
 }
 
 // needs is what the image needs of any target.

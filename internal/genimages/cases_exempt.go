@@ -43,12 +43,22 @@ func exemptCases() []testCase {
 				t.Exec("usr/bin/nvidia-smi", t.Program(nil, "nvidia-application-profiles-535.161.08-rc")),
 			},
 		}}}), want{About: "a driver container, known by its start script: the driver belongs there"}},
-		{"dcgm-like", oci("dcgm-like", t.Image{Layers: []t.Layer{base(), {
+		{"dcgm-like", oci("dcgm-like", t.Image{Cmd: []string{"/usr/bin/nv-hostengine", "-n"}, Layers: []t.Layer{base(), {
 			CreatedBy: "RUN /bin/sh -c apt-get install -y datacenter-gpu-manager # buildkit",
 			Files: []t.File{
 				t.Exec("usr/bin/nv-hostengine", t.Program([]string{"libc.so.6"})),
 				t.Reg(lib+"libnvidia-nscq.so.535.161.08", t.DriverLibrary("libnvidia-nscq.so.2", rm535)),
 			},
-		}}}), want{About: "DCGM with NSCQ, known by its content"}},
+		}}}), want{About: "DCGM with NSCQ, known by its content and by what it starts"}},
+		{"dcgm-in-app", oci("dcgm-in-app", t.Image{Cmd: []string{"/app/train"}, Layers: []t.Layer{base(), {
+			CreatedBy: "RUN /bin/sh -c apt-get install -y datacenter-gpu-manager # buildkit",
+			Files: []t.File{
+				t.Exec("usr/bin/nv-hostengine", t.Program([]string{"libc.so.6"})),
+				t.Reg(lib+"libcuda.so.535.161.08", t.DriverLibrary("libcuda.so.1", rm535)),
+			},
+		}, app()}}), want{
+			About: "an application with DCGM beside it: it starts its own program, and the driver does not belong there", Status: 1,
+			Findings: []string{"GPU101 error", "  /" + lib + "libcuda.so.535.161.08 @1"},
+		}},
 	}
 }

@@ -81,6 +81,11 @@ func TestDriverPackage(t *testing.T) {
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	for _, k := range Kinds() {
+		for _, p := range k.Programs {
+			if _, err := path.Match(p, ""); err != nil {
+				t.Errorf("%s: bad pattern %q: %v", k.Name, p, err)
+			}
+		}
 		for _, p := range k.Paths {
 			if _, err := path.Match(p, ""); err != nil || !path.IsAbs(p) {
 				t.Errorf("%s: bad pattern %q: %v", k.Name, p, err)

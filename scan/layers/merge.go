@@ -2,6 +2,7 @@ package layers
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -110,6 +111,9 @@ func (m *merger) canonical(p string) string {
 
 // kind notes what kind of image the final file system speaks for.
 func (m *merger) kind(k catalog.Kind) {
+	if !m.starts(k.Programs) {
+		return
+	}
 	var paths []string
 	for _, pattern := range k.Paths {
 		found := m.tree.Glob(pattern, 3)
@@ -119,4 +123,22 @@ func (m *merger) kind(k catalog.Kind) {
 		paths = append(paths, "/"+found[0])
 	}
 	m.img.Markers = append(m.img.Markers, facts.Marker{Kind: k.Name, Paths: paths})
+}
+
+// starts says whether the image starts one of the programs, given as globs. A
+// root file system has no configuration that could tell: there, all are.
+func (m *merger) starts(programs []string) bool {
+	c := m.img.Config
+	words := strings.Fields(strings.Join(append(slices.Clone(c.Entrypoint), c.Cmd...), " "))
+	if len(programs) == 0 || m.img.Source == "rootfs" {
+		return true
+	}
+	for _, w := range words {
+		for _, p := range programs {
+			if ok, err := path.Match(p, path.Base(w)); ok && err == nil {
+				return true
+			}
+		}
+	}
+	return false
 }

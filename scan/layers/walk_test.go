@@ -262,7 +262,9 @@ func TestMerge(t *testing.T) {
 			item{name: "usr/bin/nv-hostengine", body: "x"},
 		)),
 	}
-	img := &facts.Image{Config: facts.Config{Env: []facts.EnvVar{{Name: "LD_LIBRARY_PATH", Value: "/lib:relative:/opt/c"}}}}
+	img := &facts.Image{Config: facts.Config{
+		Env: []facts.EnvVar{{Name: "LD_LIBRARY_PATH", Value: "/lib:relative:/opt/c"}}, Cmd: []string{"/bin/sh", "-c", "exec /usr/bin/nv-hostengine -n"},
+	}}
 	Merge(img, fs)
 	var got []string
 	for _, f := range img.DriverFiles {
