@@ -180,13 +180,13 @@ func TestNewerDriversNeverHarm(t *testing.T) {
 func TestParseDriver(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]string{
-		"535.161.08": "535.161.08", "304.137": "304.137", "535": "535", "R535": "535", " 580.65.06\n": "580.65.06",
+		"535.161.08": "535.161.08", "304.137": "304.137", "535": "535", "R535": "535", "v535.161.08": "535.161.08", " 580.65.06\n": "580.65.06",
 	} {
 		if d, err := ParseDriver(s); err != nil || d.String() != want {
 			t.Errorf("%q: %v, %v", s, d.text, err)
 		}
 	}
-	for _, s := range []string{"", "535.", "022", "022.10", "535.x", "v535.1", "12.4", "5355.1", "535.161.08.1", "R535.161", "535.161.08-1", strings.Repeat("5", 1000)} {
+	for _, s := range []string{"", "535.", "022", "022.10", "535.x", "vv535.1", "Rv535", "12.4", "5355.1", "535.161.08.1", "R535.161", "535.161.08-1", strings.Repeat("5", 1000)} {
 		if d, err := ParseDriver(s); err == nil {
 			t.Errorf("%q was taken for %v", s, d)
 		} else if !strings.Contains(err.Error(), "535.161.08") || len(err.Error()) > 200 {

@@ -27,18 +27,18 @@ func (d Driver) Branch() int { return d.v.Segments()[0] }
 func (d Driver) Partial() bool { return d.parts < 2 }
 
 var (
-	driverPattern = regexp.MustCompile(`^[Rr]?([1-9]\d{2})(\.\d{1,3}){0,2}$`)
+	driverPattern = regexp.MustCompile(`^[RrVv]?([1-9]\d{2})(\.\d{1,3}){0,2}$`)
 	cudaPattern   = regexp.MustCompile(`^\d{1,2}(\.\d{1,8}){0,3}$`)
 )
 
-// ParseDriver reads a driver version (535.161.08, 304.137) or a branch (535,
-// R535). The error says what a version looks like.
+// ParseDriver reads a driver version (535.161.08, v535.161.08, 304.137) or a
+// branch (535, R535). The error says what a version looks like.
 func ParseDriver(s string) (Driver, error) {
 	t := strings.TrimSpace(s)
 	if len(t) > 16 || !driverPattern.MatchString(t) || (t[0] == 'R' || t[0] == 'r') && strings.Contains(t, ".") {
 		return Driver{}, fmt.Errorf("%q is no driver version: want one like 535.161.08, or a branch like 535", clip(s))
 	}
-	t = strings.TrimLeft(t, "Rr")
+	t = strings.TrimLeft(t, "RrVv") // one at most
 	v, err := version.NewVersion(t)
 	if err != nil {
 		return Driver{}, fmt.Errorf("%q is no driver version: %w", clip(s), err)

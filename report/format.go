@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -61,19 +62,28 @@ func Names() []string {
 	return names
 }
 
-// Get returns the format of this name. The error for an unknown name lists
-// those that exist, and the nearest one.
+// Get returns the format of this name; the error is that of [Known].
 func Get(name string, o Options) (Format, error) {
 	for _, f := range formats {
 		if f.name == name {
 			return f.make(o), nil
 		}
 	}
+	return nil, Known(name)
+}
+
+// Known tells whether there is a format of this name, here or among further
+// ones of the caller. The error for an unknown name lists all, and the nearest.
+func Known(name string, further ...string) error {
+	names := append(Names(), further...)
+	if slices.Contains(names, name) {
+		return nil
+	}
 	hint := ""
-	if n := nearest(name, Names()); n != "" {
+	if n := nearest(name, names); n != "" {
 		hint = fmt.Sprintf("did you mean %s? ", n)
 	}
-	return nil, fmt.Errorf("unknown report format %q: %sformats are %s", name, hint, strings.Join(Names(), ", "))
+	return fmt.Errorf("unknown report format %q: %sformats are %s", name, hint, strings.Join(names, ", "))
 }
 
 // nearest returns the name that was probably meant, or nothing.

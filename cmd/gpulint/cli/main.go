@@ -122,13 +122,14 @@ Each flag can be set by a variable: --fail-on by GPULINT_FAIL_ON.`,
 	return root
 }
 
-// fromEnvironment sets each flag that was not given from its variable.
+// fromEnvironment sets each flag that was not given from its variable. An empty
+// one is not set: workflows pass on inputs that were left away.
 func fromEnvironment(cmd *cobra.Command) error {
 	var failed error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		name := "GPULINT_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		name := variable(f.Name)
 		v, ok := os.LookupEnv(name)
-		if !ok || f.Changed || f.Name == "help" || f.Name == "version" || failed != nil {
+		if !ok || v == "" || f.Changed || f.Name == "help" || f.Name == "version" || failed != nil {
 			return
 		}
 		if err := cmd.Flags().Set(f.Name, v); err != nil {
@@ -136,4 +137,9 @@ func fromEnvironment(cmd *cobra.Command) error {
 		}
 	})
 	return failed
+}
+
+// variable is the environment variable of a flag.
+func variable(flag string) string {
+	return "GPULINT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

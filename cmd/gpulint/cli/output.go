@@ -36,11 +36,12 @@ func parseOutputs(formats []string, file string) ([]output, error) {
 	}
 	var outs []output
 	for _, f := range formats {
-		name, to, _ := strings.Cut(f, "=")
-		if name != formatFacts && name != formatInput {
-			if _, err := report.Get(name, report.Options{}); err != nil {
-				return nil, &usageError{fmt.Errorf("--format %s: %w", f, err), ""}
-			}
+		name, to, hasFile := strings.Cut(f, "=")
+		if hasFile && to == "" {
+			return nil, &usageError{fmt.Errorf("--format %s names no file", f), "without a file, leave = away too"}
+		}
+		if err := report.Known(name, formatFacts, formatInput); err != nil {
+			return nil, &usageError{fmt.Errorf("--format %s: %w", f, err), ""}
 		}
 		outs = append(outs, output{name, to})
 	}
@@ -190,38 +191,4 @@ func terminal(w io.Writer, color string) (colored bool, width int) {
 		return false, width
 	}
 	return tty && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", width
-}
-
-// rescue writes a valid SARIF file when the flags were wrong, for a workflow
-// that uploads it in any case.
-func rescue(args []string, stdout, errw io.Writer, cause error) {
-	var formats []string
-	file := ""
-	for i, a := range args {
-		name, v, ok := strings.Cut(a, "=")
-		if !ok && i+1 < len(args) {
-			v = args[i+1]
-		}
-		switch {
-		case name == "-f" || name == "--format":
-			formats = append(formats, v)
-		case name == "-o" || name == "--output":
-			file = v
-		}
-	}
-	for _, f := range formats {
-		name, to, _ := strings.Cut(f, "=")
-		if name != formatSARIF {
-			continue
-		}
-		if to == "" && len(formats) == 1 {
-			to = file
-		}
-		r := newReport(nil)
-		r.Failures = []facts.Failure{{Ref: "gpulint", Message: oneLine(cause.Error())}}
-		if err := (&imageOptions{}).write([]output{{name, to}}, &document{report: r}, stdout); err != nil {
-			say(errw, err.Error())
-		}
-		return
-	}
 }

@@ -17,36 +17,6 @@ import (
 	"github.com/gpulint/gpulint/scan/source"
 )
 
-// check validates the flags, before anything is read.
-func (o *imageOptions) check(args []string) ([]output, error) {
-	outs, err := parseOutputs(o.formats, o.output)
-	if err != nil {
-		return nil, err
-	}
-	if len(args)+len(o.inputs) == 0 {
-		return nil, &usageError{errors.New("no image given"), "name an image of a registry, or a file with --input PATH"}
-	}
-	for _, d := range o.drivers {
-		if _, err := compat.ParseDriver(d); err != nil {
-			return nil, usagef("--driver: %w", err)
-		}
-	}
-	for _, c := range []struct {
-		flag, value string
-		allowed     []string
-	}{
-		{"runtime", o.runtime, append(facts.Modes(), "")},
-		{"fail-on", o.failOn, []string{facts.Error, facts.Warning, facts.Note, "never"}},
-		{"severity", o.severity, []string{facts.Error, facts.Warning, facts.Note, ""}},
-		{"color", o.color, []string{"auto", "always", "never"}},
-	} {
-		if !slices.Contains(c.allowed, c.value) {
-			return nil, usagef("--%s %q is not one of %v", c.flag, c.value, slices.DeleteFunc(c.allowed, func(s string) bool { return s == "" }))
-		}
-	}
-	return outs, nil
-}
-
 // run is gpulint image.
 func (o *imageOptions) run(ctx context.Context, args []string, in io.Reader, stdout, errw io.Writer) error {
 	refs, err := o.refs(args, in)
@@ -66,10 +36,8 @@ func (o *imageOptions) run(ctx context.Context, args []string, in io.Reader, std
 	if err != nil {
 		return err
 	}
-	for _, r := range o.ignore {
-		if !slices.ContainsFunc(engine.Rules(), func(x facts.Rule) bool { return x.ID == r || x.Name == r }) {
-			return usagef("--ignore %s: there is no rule of this ID or name", r)
-		}
+	if err := findings.CheckIgnore(o.ignore, engine.Rules()); err != nil {
+		return &usageError{err: err}
 	}
 	targets := fleet.FromFlags(o.drivers, o.runtime)
 	r := &runner{o: o, in: in, errw: errw, engine: engine, targets: targets, doc: &document{report: newReport(targets)}}
