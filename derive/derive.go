@@ -21,6 +21,7 @@ type Result struct {
 func Image(id string, img *facts.Image, targets []facts.Target, m *compat.Matrix) *Result {
 	d := &deriver{id: id, img: img, targets: targets, matrix: m, installed: installed(img)}
 	d.reached, d.compat, d.runtimes = d.reachedByLinker(), d.compatDriver(), d.groupRuntimes()
+	d.bundled = d.bundledLibcuda()
 	verdicts, candidates := d.verdicts()
 	in := &facts.Input{
 		Schema: facts.SchemaInput, Targets: targets,
@@ -55,6 +56,8 @@ type deriver struct {
 	// driver version of the image's cuda-compat.
 	reached map[string]bool
 	compat  string
+	// bundled are the image's own copies of libcuda among those.
+	bundled []libcuda
 	// runtimes are the visible CUDA runtimes by version.
 	runtimes []runtime
 	// dropped counts what was left out before there were candidates, cutConfig

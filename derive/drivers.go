@@ -3,6 +3,7 @@ package derive
 import (
 	"fmt"
 	"path"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -69,7 +70,10 @@ func (d *deriver) driverCandidate(g *group) facts.DriverCandidate {
 	newest := ""
 	for _, f := range g.files {
 		c.Bytes += f.Size
-		c.OnLinkerPath = c.OnLinkerPath || d.reached[f.Path]
+		if d.reached[f.Path] {
+			c.BesideHost = (c.BesideHost || !c.OnLinkerPath) && slices.Contains(hostDirs, path.Dir(f.Path))
+			c.OnLinkerPath = true
+		}
 		c.Opened = c.Opened || class == facts.ClassEmpty && opened(f)
 		if !seen[f.Name] {
 			seen[f.Name] = true

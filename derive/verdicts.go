@@ -27,29 +27,36 @@ func (d *deriver) verdicts() ([]facts.Verdict, []facts.VerdictCandidate) {
 			t := t
 			t.Runtime = mode
 			v := facts.Verdict{
-				Subject: d.id, Target: t.Name, RuntimeMode: mode, UserModeDriver: d.userModeDriver(t),
-				DeviceCode: "unknown", Reasons: []facts.Reason{},
+				Subject: d.id, Target: t.Name, RuntimeMode: mode, DeviceCode: "unknown", Reasons: []facts.Reason{},
 			}
+			var driver []facts.Reason
+			v.UserModeDriver, driver = d.userMode(t)
 			for _, r := range d.runtimes {
 				rv := d.matrix.JudgeRuntime(r.cuda, t, compat.JudgeOptions{Compat: d.compat})
 				rv.Paths = r.paths
 				v.Runtimes = append(v.Runtimes, rv)
 				cs.add(d, r, rv, t)
 			}
-			conclude(&v)
+			d.conclude(&v, driver)
 			out = append(out, v)
 		}
 	}
 	return out, cs.list
 }
 
-// conclude gives a verdict the worst of its runtimes.
-func conclude(v *facts.Verdict) {
+// conclude gives a verdict the worst of its runtimes, or the failure of a
+// driver of the image's own that wins over the host's. driver are the reasons
+// for the user-mode driver.
+func (d *deriver) conclude(v *facts.Verdict, driver []facts.Reason) {
+	if v.UserModeDriver.Kind == facts.DriverBundled {
+		v.Level, v.Code, v.Text, v.Reasons = facts.LevelIncompatible, codeMismatch, d.matrix.ErrorText(codeMismatch), driver
+		return
+	}
 	if len(v.Runtimes) == 0 {
 		v.Level = facts.LevelUnknown
-		v.Reasons = append(v.Reasons, facts.Reason{
+		v.Reasons = slices.Concat(v.Reasons, driver, []facts.Reason{{
 			Text: "no shared CUDA runtime (libcudart) was found; statically linked ones are not read yet",
-		})
+		}})
 		return
 	}
 	worst := v.Runtimes[0]
@@ -58,7 +65,7 @@ func conclude(v *facts.Verdict) {
 			worst = r
 		}
 	}
-	v.Level, v.Code, v.Text, v.Reasons = worst.Level, worst.Code, worst.Text, worst.Reasons
+	v.Level, v.Code, v.Text, v.Reasons = worst.Level, worst.Code, worst.Text, slices.Concat(driver, worst.Reasons)
 }
 
 // maxRuntimes is how many CUDA versions of one image are judged.
@@ -114,28 +121,14 @@ func (d *deriver) compatDriver() string {
 	return v
 }
 
-// userModeDriver says whose libcuda programs get. Where the image has one of
-// its own, that is for the host's linker configuration to decide.
-func (d *deriver) userModeDriver(t facts.Target) facts.UserModeDriver {
-	for _, f := range d.img.DriverFiles {
-		if f.Name == "libcuda.so" && f.Class == facts.ClassLibrary && f.Place == "" && d.reached[f.Path] {
-			return facts.UserModeDriver{Kind: "unknown", Driver: f.Driver}
-		}
-	}
-	if d.compat != "" {
-		return facts.UserModeDriver{Kind: "unknown"}
-	}
-	return facts.UserModeDriver{Kind: "host", Driver: t.Driver}
-}
-
 // needs is what the image needs of any target.
 func (d *deriver) needs() *facts.Needs {
 	n := &facts.Needs{CUDA: []facts.CUDANeed{}}
-	known := true
+	native, minor := true, true
 	for _, r := range d.runtimes {
-		c := facts.CUDANeed{Version: r.cuda, Linkage: r.linkage, Paths: r.paths}
+		c := facts.CUDANeed{Version: r.cuda, Linkage: r.linkage, Consumers: r.paths}
 		c.Native, c.Minor = d.matrix.Need(r.cuda)
-		known = known && c.Native != "" && c.Minor != ""
+		native, minor = native && c.Native != "", minor && c.Minor != ""
 		n.CUDA = append(n.CUDA, c)
 		if c.Native != "" && (n.Driver.Native == "" || compat.NewerDriver(c.Native, n.Driver.Native)) {
 			n.Driver.Native = c.Native
@@ -144,8 +137,11 @@ func (d *deriver) needs() *facts.Needs {
 			n.Driver.Minor = c.Minor
 		}
 	}
-	if !known {
-		// A floor that leaves a runtime out would be a promise that fails.
+	// A floor that leaves a runtime out would be a promise that fails.
+	if !native {
+		n.Driver.Native = ""
+	}
+	if !minor {
 		n.Driver = facts.DriverNeed{}
 	}
 	return n

@@ -78,14 +78,6 @@ func TestVerdicts(t *testing.T) {
 			[]string{"old cdi unknown 0 unknown"},
 			[]string{"cuda:12.4 12.4 unknown 0 [old]"},
 		},
-		"a bundled libcuda may win": {
-			func(i *facts.Image) {
-				i.Runtimes, i.DriverFiles = []facts.Runtime{cudart("/a", "12.2", "")}, []facts.DriverFile{file(lib+"libcuda.so.1", facts.ClassLibrary, "")}
-			},
-			[]facts.Target{mid},
-			[]string{"mid cdi native 0 unknown"},
-			[]string{"cuda:12.2 12.2 native 0 [mid]"},
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -116,8 +108,8 @@ func TestNeeds(t *testing.T) {
 			[]facts.Runtime{cudart("/a", "11.2", ""), cudart("/b", "12.4", ""), cudart("/c", "12.4", "")},
 			facts.Needs{
 				CUDA: []facts.CUDANeed{
-					{Version: "11.2", Linkage: "shared", Paths: []string{"/a"}, Native: "460.27.03", Minor: "450.80.02"},
-					{Version: "12.4", Linkage: "shared", Paths: []string{"/b", "/c"}, Native: "550.54.14", Minor: "525.60.13"},
+					{Version: "11.2", Linkage: "shared", Consumers: []string{"/a"}, Native: "460.27.03", Minor: "450.80.02"},
+					{Version: "12.4", Linkage: "shared", Consumers: []string{"/b", "/c"}, Native: "550.54.14", Minor: "525.60.13"},
 				},
 				Driver: facts.DriverNeed{Native: "550.54.14", Minor: "525.60.13"},
 			},

@@ -24,8 +24,9 @@ type Finding struct {
 	Name    string `json:"name"`
 	Level   string `json:"level"`
 	Message string `json:"message"`
-	// Targets are the names of the targets that it concerns.
-	Targets     []string   `json:"targets,omitempty"`
+	// Targets are the names of the targets that it concerns; empty where it
+	// concerns all.
+	Targets     []string   `json:"targets"`
 	Predicted   *Predicted `json:"predicted,omitempty"`
 	Evidence    []Evidence `json:"evidence"`
 	Fix         string     `json:"fix,omitempty"`

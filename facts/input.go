@@ -65,6 +65,9 @@ type DriverCandidate struct {
 	Driver *Version `json:"driver"`
 	// OnLinkerPath says that the dynamic linker finds one of the files.
 	OnLinkerPath bool `json:"on_linker_path"`
+	// BesideHost says that those that it finds all lie where the container
+	// toolkit mounts the host's: there the newest of a SONAME wins.
+	BesideHost bool `json:"beside_host"`
 	// Bytes is the sum of the files' sizes.
 	Bytes int64 `json:"bytes"`
 	// Links are the targets of links, in the order of Paths.

@@ -18,7 +18,8 @@ type Verdict struct {
 	RuntimeMode string `json:"runtime_mode"`
 	// UserModeDriver is which libcuda the programs get.
 	UserModeDriver UserModeDriver `json:"user_mode_driver"`
-	// Level is the worst of the runtimes' levels.
+	// Level is the worst of the runtimes' levels, incompatible where the
+	// user-mode driver cannot work.
 	Level string `json:"level"`
 	// DeviceCode is sass, jit, partial, none or unknown.
 	DeviceCode string `json:"device_code"`
@@ -32,9 +33,20 @@ type Verdict struct {
 	Reasons []Reason `json:"reasons"`
 }
 
-// UserModeDriver tells which libcuda wins: host, compat, bundled, stub, none
-// or unknown.
+// Whose libcuda wins.
+const (
+	DriverHost    = "host"    // the host's, which the runtime injects
+	DriverCompat  = "compat"  // that of the image's cuda-compat
+	DriverBundled = "bundled" // the image's own
+	DriverStub    = "stub"    // a link-time stub
+	DriverNone    = "none"    // no libcuda is found
+	DriverUnknown = "unknown" // not enough facts; the verdict's reasons say which
+)
+
+// UserModeDriver tells which libcuda wins, and its driver version; of an
+// unknown one that of the image's copy, which may win.
 type UserModeDriver struct {
+	// Kind is one of the Driver constants.
 	Kind   string `json:"kind"`
 	Driver string `json:"driver,omitempty"`
 }
@@ -70,8 +82,9 @@ type Needs struct {
 type CUDANeed struct {
 	Version string `json:"version"`
 	Linkage string `json:"linkage"`
-	// Paths are the files that carry it.
-	Paths []string `json:"paths"`
+	// Consumers are the files that carry it, as long as programs that load it
+	// are not read.
+	Consumers []string `json:"consumers"`
 	// Native and Minor are the lowest drivers for each level; empty if not known.
 	Native string `json:"native,omitempty"`
 	Minor  string `json:"minor,omitempty"`

@@ -55,10 +55,11 @@ func normal(r *facts.Report) *facts.Report {
 			v.Runtimes[j].Reasons = list(v.Runtimes[j].Reasons)
 		}
 		v.DeviceCode = either(v.DeviceCode, "unknown")
-		v.UserModeDriver.Kind = either(v.UserModeDriver.Kind, "unknown")
+		v.UserModeDriver.Kind = either(v.UserModeDriver.Kind, facts.DriverUnknown)
 	}
 	for i := range n.Findings {
 		n.Findings[i].Evidence = list(n.Findings[i].Evidence)
+		n.Findings[i].Targets = list(n.Findings[i].Targets)
 		n.Findings[i].Status = either(n.Findings[i].Status, facts.StatusActive)
 	}
 	return &n
@@ -71,7 +72,7 @@ func normalNeeds(needs *facts.Needs) *facts.Needs {
 	n := *needs
 	n.CUDA = list(slices.Clone(n.CUDA))
 	for i := range n.CUDA {
-		n.CUDA[i].Paths = list(n.CUDA[i].Paths)
+		n.CUDA[i].Consumers = list(n.CUDA[i].Consumers)
 	}
 	return &n
 }

@@ -85,7 +85,7 @@ func (g generator) subject(id string) facts.Subject {
 	if g.IntN(2) == 0 {
 		s.Needs = &facts.Needs{Driver: facts.DriverNeed{Native: g.text(), Minor: g.text()}}
 		s.Needs.CUDA = several(g, 2, func() facts.CUDANeed {
-			return facts.CUDANeed{Version: g.text(), Linkage: g.word("shared", "static"), Paths: g.texts(5), Native: g.text(), Minor: g.text()}
+			return facts.CUDANeed{Version: g.text(), Linkage: g.word("shared", "static"), Consumers: g.texts(5), Native: g.text(), Minor: g.text()}
 		})
 	}
 	return s

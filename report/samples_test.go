@@ -45,7 +45,7 @@ func sample() *facts.Report {
 			Needs: &facts.Needs{
 				CUDA: []facts.CUDANeed{{
 					Version: "12.4", Linkage: "shared", Native: "550.54.14", Minor: "525.60.13",
-					Paths: []string{"/usr/lib/libcudart.so.12.4.127", "/opt/a/libcudart.so.12", "/opt/b/libcudart.so.12", "/opt/c/libcudart.so.12"},
+					Consumers: []string{"/usr/lib/libcudart.so.12.4.127", "/opt/a/libcudart.so.12", "/opt/b/libcudart.so.12", "/opt/c/libcudart.so.12"},
 				}},
 				Driver: facts.DriverNeed{Native: "550.54.14", Minor: "525.60.13"},
 			},

@@ -49,10 +49,12 @@ func (t *table) report(r *facts.Report) {
 		if i > 0 {
 			t.line("")
 		}
-		t.subject(s)
+		t.subject(s, r.Subjects)
 		t.needs(s)
 		t.verdicts(s, r)
-		t.findings(grouped[s.ID])
+		if fs := grouped[s.ID]; len(fs) > 0 || len(r.Subjects) > 1 {
+			t.findings(fs)
+		}
 	}
 	if len(r.Subjects)+len(r.Findings) > 0 {
 		t.line("")
@@ -111,7 +113,7 @@ func (t *table) failures(fs []facts.Failure) {
 // summary writes the line that people read last.
 func (t *table) summary(r *facts.Report) {
 	s := r.Summary
-	symbol, text := verdictLook(facts.LevelNative), "no findings"
+	symbol, text := verdictLook(worstLevel(r.Verdicts)), "no findings"
 	if s.Error+s.Warning+s.Note > 0 {
 		symbol = findingLook(worst(s))
 		text = fmt.Sprintf("%s, %s, %s", count(s.Error, "error"), count(s.Warning, "warning"), count(s.Note, "note"))
@@ -123,6 +125,9 @@ func (t *table) summary(r *facts.Report) {
 	}
 	if n := len(r.Failures); n > 0 && len(r.Subjects) > 0 {
 		text += "; " + count(n, "input") + " not scanned"
+	}
+	if n := unknown(r.Verdicts); n > 0 {
+		text += "; " + count(n, "verdict") + " unknown, which is not fine: the reasons say what is missing"
 	}
 	for _, l := range left(r, t.o) {
 		text += "; " + l

@@ -17,6 +17,8 @@ const (
 	// maxInstructionLines is how much of an instruction is shown unless all is
 	// asked for: enough of a RUN to know it by.
 	maxInstructionLines = 3
+	// minInstruction is how many columns an instruction needs beside its layer.
+	minInstruction = 30
 	// maxMessage bounds the texts of a finding, in UTF-16 units.
 	maxMessage = 4000
 )
@@ -161,16 +163,18 @@ func (t *table) origin(e facts.Evidence) {
 	if l := e.Layer; l != nil {
 		head := strings.TrimSpace(fmt.Sprintf("layer %d %s", l.Index, shortDigest(either(l.Digest, l.DiffID))))
 		command := visible(instruction(l.CreatedBy))
-		switch {
-		case command == "":
+		indent, label := 6, head+" "
+		if room := t.width - 6 - width(label); command == "" || room < minInstruction {
 			t.line("      " + head)
-		default:
-			lines := wrap(command, t.width-7-width(head))
+			indent, label = 8, ""
+		}
+		if command != "" {
+			lines := wrap(command, t.width-indent-width(label))
 			if n := maxInstructionLines; !t.o.Verbose && len(lines) > n {
 				lines = lines[:n]
 				lines[n-1] += " …"
 			}
-			t.hang(6, head+" ", "", paintAll(t.style, cyan, lines))
+			t.hang(indent, label, "", paintAll(t.style, cyan, lines))
 		}
 	}
 	if e.Package != "" {

@@ -12,7 +12,7 @@ import (
 const maxPaths = 3
 
 // subject writes the header of a subject.
-func (t *table) subject(s facts.Subject) {
+func (t *table) subject(s facts.Subject, all []facts.Subject) {
 	t.line(t.style.paint(bold, visible(either(s.Ref, s.ID))))
 	var parts []string
 	if s.Kind != facts.KindImage {
@@ -35,7 +35,7 @@ func (t *table) subject(s facts.Subject) {
 		parts = append(parts, verified)
 	}
 	t.text(2, strings.Join(parts, ", "))
-	if others := without(s.IndexPlatforms, s.Platform); len(others) > 0 {
+	if others := unseen(s, all); len(others) > 0 {
 		t.text(2, "the index also has "+strings.Join(others, ", ")+" (--platform all)")
 	}
 	if len(s.ImageKinds) > 0 {
@@ -62,8 +62,11 @@ func totalSize(layers []facts.Layer) int64 {
 	return n
 }
 
-func without(all []string, one string) []string {
-	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == one })
+// unseen are the platforms of a subject's index that the report does not have.
+func unseen(s facts.Subject, all []facts.Subject) []string {
+	return slices.DeleteFunc(slices.Clone(s.IndexPlatforms), func(p string) bool {
+		return p == s.Platform || slices.ContainsFunc(all, func(o facts.Subject) bool { return o.Ref == s.Ref && o.Platform == p })
+	})
 }
 
 // needs writes what the subject needs of any target.
@@ -77,7 +80,7 @@ func (t *table) needs(s facts.Subject) {
 		label = max(label, width(cudaLabel(c)))
 	}
 	for _, c := range s.Needs.CUDA {
-		t.hang(2, pad(cudaLabel(c), label), bold, t.some(c.Paths))
+		t.hang(2, pad(cudaLabel(c), label), bold, t.some(c.Consumers))
 	}
 	if len(s.Needs.CUDA) == 0 {
 		t.labelled(2, pad("CUDA", label), bold, "no shared CUDA runtime (libcudart) was found")

@@ -89,8 +89,12 @@ func (t *table) verdictDetails(v facts.Verdict) {
 	if e := errorText(v.Code, v.Text); e != "" {
 		t.text(4, e)
 	}
-	if d := v.UserModeDriver; d.Kind != "host" && d.Kind != "" {
-		t.text(4, strings.TrimSpace("libcuda: "+userModeDriver(d)))
+	if d := v.UserModeDriver; d.Kind != facts.DriverHost && d.Kind != "" {
+		text := strings.TrimSpace("libcuda: " + userModeDriver(d))
+		if d.Kind == facts.DriverUnknown && v.Level != facts.LevelUnknown && !t.o.Explain {
+			text += " (--explain says why)"
+		}
+		t.text(4, text)
 	}
 	if v.DeviceCode != "" && v.DeviceCode != "unknown" {
 		t.text(4, "device code: "+v.DeviceCode)
@@ -99,35 +103,66 @@ func (t *table) verdictDetails(v facts.Verdict) {
 		t.text(4, strings.Join(runtimeLevels(v.Runtimes), ", "))
 	}
 	if !t.o.Explain {
+		t.doubts(v)
 		return
 	}
-	stated := false
+	var known []facts.Reason
 	for _, r := range v.Runtimes {
 		t.reasons("CUDA "+r.CUDA, r.Reasons)
-		stated = stated || reflect.DeepEqual(r.Reasons, v.Reasons)
+		known = append(known, r.Reasons...)
 	}
-	if !stated {
-		t.reasons("together", v.Reasons)
+	t.reasons("the verdict", slices.DeleteFunc(slices.Clone(v.Reasons), func(r facts.Reason) bool { return slices.Contains(known, r) }))
+}
+
+// doubts says why a verdict is unknown, and what a known one owes to rows of
+// low confidence: nobody should have to ask for that.
+func (t *table) doubts(v facts.Verdict) {
+	for _, r := range v.Reasons {
+		if v.Level == facts.LevelUnknown || r.Confidence == "low" {
+			t.labelled(4, "- ", "", r.Text)
+		}
 	}
 }
 
 func userModeDriver(d facts.UserModeDriver) string {
 	switch d.Kind {
-	case "unknown":
+	case facts.DriverUnknown:
 		if d.Driver == "" {
-			return "not known which one wins, the host's or the image's"
+			return "the host's or the image's, not known which"
 		}
-		return "not known which one wins, the host's or the image's " + d.Driver
-	case "compat":
+		return "the host's or the image's " + d.Driver + ", not known which"
+	case facts.DriverCompat:
 		return "the image's cuda-compat " + d.Driver
-	case "bundled":
+	case facts.DriverBundled:
 		return "the image's own " + d.Driver
-	case "stub":
+	case facts.DriverStub:
 		return "a stub of the image"
-	case "none":
+	case facts.DriverNone:
 		return "none"
 	}
 	return d.Kind + " " + d.Driver
+}
+
+// unknown counts the verdicts of people: alike ones of several runtime modes
+// are one.
+func unknown(vs []facts.Verdict) int {
+	seen := map[[2]string]bool{}
+	for _, v := range vs {
+		if v.Level == facts.LevelUnknown {
+			seen[[2]string{v.Subject, v.Target}] = true
+		}
+	}
+	return len(seen)
+}
+
+// worstLevel is the worst level of some verdicts, native of none.
+func worstLevel(vs []facts.Verdict) string {
+	order := []string{facts.LevelNative, facts.LevelMinor, facts.LevelForward, facts.LevelUnknown, facts.LevelIncompatible}
+	worst := 0
+	for _, v := range vs {
+		worst = max(worst, slices.Index(order, v.Level))
+	}
+	return order[worst]
 }
 
 // runtimeLevels lists the level of each runtime.

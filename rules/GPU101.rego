@@ -75,12 +75,14 @@ outcome(c) := "No linker path leads there: only a program that opens it by its p
 # compared says of each target which copy its programs get.
 compared(c) := [text | some text in [wins(c), loses(c), luck(c)]; text != ""]
 
-wins(c) := sprintf("on %s the image's newer copy wins over the host's and %s", [
-	lib.list(lib.with_driver(winning(c)), 3),
-	consequence(c),
-]) if {
+wins(c) := sprintf("on %s the image's newer copy %s", [lib.list(lib.with_driver(winning(c)), 3), victory(c)]) if {
 	count(winning(c)) > 0
 } else := ""
+
+# Elsewhere the order of the linker's directories decides.
+victory(c) := sprintf("wins over the host's and %s", [consequence(c)]) if {
+	c.beside_host
+} else := sprintf("may win over the host's, and then %s", [consequence(c)])
 
 loses(c) := sprintf("on %s the host's newer copy usually wins, but where the image's is found first %s", [
 	lib.list(lib.with_driver(losing(c)), 3),

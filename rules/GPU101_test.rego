@@ -12,6 +12,7 @@ package_group := {
 	"paths": ["/usr/lib/x86_64-linux-gnu/libcuda.so.535.161.08", "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.535.161.08"],
 	"driver": {"text": "535.161.08", "parts": [535, 161, 8]},
 	"on_linker_path": true,
+	"beside_host": true,
 	"bytes": 31000000,
 }
 
@@ -72,6 +73,13 @@ test_deny_newer_than_target_wins if {
 	some f in findings(package_group, [{"name": "old", "driver": "525.60.13"}])
 	contains(f.msg, "On old (driver 525.60.13) the image's newer copy wins over the host's and CUDA fails with error 803")
 	f.targets == ["old"]
+}
+
+# In a directory of the image's own the order of the directories decides.
+test_deny_newer_elsewhere_may_win if {
+	some f in findings(object.union(package_group, {"beside_host": false}), [{"name": "525.60.13", "driver": "525.60.13"}])
+	contains(f.msg, "On driver 525.60.13 the image's newer copy may win over the host's, and then CUDA fails with error 803")
+	f.level == "error"
 }
 
 test_deny_older_than_target_loses if {

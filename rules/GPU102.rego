@@ -100,6 +100,6 @@ outcome(hit) := sprintf("On %s the host's file of that name cannot be mounted an
 	count(hit) > 0
 } else := "Where the host injects a file of that very name, as it does on WSL, the container does not start."
 
-fix(c) := lib.package_fix(c.package) if {
+fix(c) := lib.package_fix(c) if {
 	lib.has_package(c)
 } else := sprintf("remove %s in the instruction that brings it; the NVIDIA container toolkit makes such links at start", [lib.list(lib.strings(c.paths), 3)])

@@ -53,7 +53,7 @@ predicted(c) := "Failed to initialize NVML: Driver/library version mismatch" if 
 	"nvidia-smi" in lib.names(c)
 } else := sprintf("%s of another version than the host's driver", [lib.list(lib.names(c), 3)])
 
-fix(c) := lib.package_fix(c.package) if {
+fix(c) := lib.package_fix(c) if {
 	lib.has_package(c)
 } else := sprintf(
 	"do not copy %s into the image; with NVIDIA_DRIVER_CAPABILITIES=compute,utility the NVIDIA container toolkit injects the host's tools",

@@ -33,7 +33,7 @@ test_deny_package if {
 		"paths": ["/usr/bin/nvidia-debugdump", "/usr/bin/nvidia-smi"],
 	}))
 	startswith(f.msg, "Package nvidia-utils-535 535.161.08-0ubuntu1 brings 2 tools of GPU driver 535.161.08 (nvidia-debugdump and nvidia-smi).")
-	contains(f.fix, "drop `nvidia-utils-535` from the apt-get install")
+	contains(f.fix, "drop `nvidia-utils-535` from the packages that the image installs")
 }
 
 test_deny_other_tool if {

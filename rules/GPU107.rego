@@ -44,6 +44,6 @@ deny contains f if {
 			"Package %s belongs to the GPU driver, which the host must provide. The driver libraries that it stands for do not work with the kernel module of another version.",
 			[lib.package_text(c.package)],
 		),
-		"fix": lib.package_fix(c.package),
+		"fix": lib.package_fix(c),
 	}
 }

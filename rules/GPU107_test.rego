@@ -2,7 +2,7 @@ package gpulint.GPU107_test
 
 import data.gpulint.GPU107
 
-candidate(p) := {"id": "driver_packages/0", "key": p.name, "evidence": [], "package": p, "layer": {"index": 1, "size": 5}}
+candidate(p) := {"id": "driver_packages/0", "key": p.name, "evidence": [{"layer": {"created_by": "RUN apt-get update && dnf -y install x # buildkit"}}], "package": p, "layer": {"index": 1, "size": 5}}
 
 findings(p) := fs if {
 	fs := GPU107.deny with input as {"driver_packages": [candidate(p)], "targets": []}
@@ -35,6 +35,15 @@ test_deny_pulled_in_by_debian_toolkit if {
 test_deny_pulled_in_by_other if {
 	some f in findings({"name": "libcuda1", "version": "535.261.03-1", "manager": "dpkg", "pulled_by": ["hashcat"]})
 	contains(f.fix, "leave `hashcat` out of the apt-get install")
+}
+
+# Nothing is claimed of a command that the instruction does not show.
+test_deny_unknown_installer if {
+	p := {"name": "nvidia-driver-535", "version": "535.161.08-0ubuntu1", "manager": "dpkg"}
+	every evidence in [[], [{"layer": null}], [{"layer": {"created_by": "COPY rootfs / # aptitudes"}}], [{"layer": {"created_by": "bazel build //:app"}}]] {
+		some f in GPU107.deny with input as {"driver_packages": [object.union(candidate(p), {"evidence": evidence})]}
+		startswith(f.fix, "drop `nvidia-driver-535` from the packages that the image installs:")
+	}
 }
 
 test_allow_no_packages if {

@@ -81,8 +81,8 @@ predicted(c) := c.text if {
 	c.text != ""
 } else := "cudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA runtime version"
 
-fix(c) := sprintf("upgrade the driver of %s%s, or build the image on a CUDA that runs there%s", [
-	lib.list(lib.strings(c.targets), 3),
+fix(c) := sprintf("%s%s, or build the image on a CUDA that runs there%s", [
+	lib.upgrade(c),
 	lowest(c),
 	forward(c),
 ])

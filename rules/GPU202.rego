@@ -50,8 +50,8 @@ native(c) := sprintf("; driver %s or later runs it natively", [c.native]) if {
 	lib.known(c, "native")
 } else := ""
 
-fix(c) := sprintf("nothing if the program works; else upgrade the driver of %s to %s or later, or ship device code (SASS) for its GPUs", [
-	lib.list(lib.strings(c.targets), 3),
+fix(c) := sprintf("nothing if the program works; else %s to %s or later, or ship device code (SASS) for its GPUs", [
+	lib.upgrade(c),
 	c.native,
 ]) if {
 	lib.known(c, "native")

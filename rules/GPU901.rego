@@ -15,12 +15,13 @@
 #   name: scan-incomplete
 #   level: error
 #   needs: [incomplete]
-#   fix: raise the limit if you trust the image, or leave out of it what exceeds the limit
+#   fix: "raise the limit if you trust the image (`--limit entries=30000000`), or leave out of it what exceeds the limit"
 #   before: |
+#     # a dataset of 40 million files in the image
 #     COPY dataset/ /data/
 #   after: |
-#     # mounted at run time instead
-#     VOLUME /data
+#     # one file, or a volume that is mounted at run time
+#     COPY dataset.squashfs /data/
 #   since: 0.1.0
 package gpulint.GPU901
 
@@ -31,7 +32,7 @@ deny contains f if {
 	f := {
 		"candidate": c.id,
 		"msg": sprintf("The scan hit the limit `%s`%s. %s", [c.limit, times(c), hides(c)]),
-		"fix": sprintf("raise the limit `%s` if you trust the image, or leave out of it what exceeds the limit", [c.limit]),
+		"fix": fix(c),
 	}
 }
 
@@ -44,3 +45,22 @@ hides(c) := sprintf("May be missed: %s.", [trim_right(c.hides, ".")]) if {
 	is_string(c.hides)
 	c.hides != ""
 } else := "Something may be missed."
+
+# flags are the names that --limit takes, by the limits that were hit. The
+# others are the format's or the kernel's own, and no flag raises them.
+flags := {
+	"entries": "entries",
+	"layer-bytes": "layer-bytes",
+	"index-bytes": "index-bytes",
+	"driver-files": "facts",
+	"runtimes": "facts",
+	"packages": "facts",
+}
+
+fix(c) := sprintf("raise the limit with `--limit %s=N` if you trust the image, or leave out of it what exceeds the limit", [flags[c.limit]]) if {
+	flags[c.limit]
+} else := "have the base image's vendor distribute the layer, or scan the image where it is complete" if {
+	c.limit == "foreign-layer"
+} else := "judge fewer targets at once" if {
+	c.limit == "targets"
+} else := "leave out of the image what exceeds the limit; no flag raises it"

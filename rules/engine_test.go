@@ -63,7 +63,7 @@ func TestFindingFields(t *testing.T) {
 	base := facts.Finding{
 		Subject: "image", Rule: "T1", Name: "test", Level: facts.Warning, Message: "m",
 		Predicted: &facts.Predicted{Text: "it fails"}, Fix: "do something",
-		HelpURI: docsURL + "T1.md", Status: facts.StatusActive,
+		HelpURI: docsURL + "T1.md", Status: facts.StatusActive, Targets: []string{},
 	}
 	for name, tc := range map[string]struct {
 		fields string

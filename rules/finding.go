@@ -111,7 +111,7 @@ func or(s *string, fallback string) string {
 
 // readResult reads a value of deny; an error names the field.
 func readResult(v ast.Value) (result, error) {
-	var res result
+	res := result{Targets: []string{}}
 	j, err := ast.JSONWithOpt(v, ast.JSONOpt{SortSets: true})
 	if err != nil {
 		return res, fmt.Errorf("a value of deny is no JSON: %w", err)

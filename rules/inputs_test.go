@@ -44,7 +44,7 @@ func candidate(id, key string, layer int, paths ...string) facts.Candidate {
 
 // driver is a group of driver files; the package is empty for copied files.
 func driver(id, class, pkg, version string, names []string, paths ...string) facts.DriverCandidate {
-	c := facts.DriverCandidate{Candidate: candidate(id, paths[0], 1, paths...), Class: class, Names: names, Paths: paths, OnLinkerPath: true, Bytes: 29_453_824}
+	c := facts.DriverCandidate{Candidate: candidate(id, paths[0], 1, paths...), Class: class, Names: names, Paths: paths, OnLinkerPath: true, BesideHost: true, Bytes: 29_453_824}
 	if pkg != "" {
 		c.Key = pkg
 		c.Package = &facts.PackageRef{Name: pkg, Version: version + "-0ubuntu1", Manager: "dpkg", PulledBy: []string{"nvidia-opencl-dev"}}

@@ -105,7 +105,17 @@ number(digits) := to_number(trim_left(digits, "0")) if trim_left(digits, "0") !=
 sentence(text) := sprintf("%s%s.", [upper(substring(text, 0, 1)), substring(text, 1, -1)])
 
 # with_driver writes targets as "name (driver version)".
-with_driver(ts) := [sprintf("%s (driver %s)", [t.name, t.driver]) | some t in sort(ts)]
+with_driver(ts) := [named_target(t) | some t in sort(ts)]
+
+# A target from flags is named after its driver, which need not be said twice.
+named_target(t) := sprintf("driver %s", [t.driver]) if {
+	t.name == t.driver
+} else := sprintf("%s (driver %s)", [t.name, t.driver])
+
+# upgrade names what is to be upgraded for a verdict to change.
+upgrade(c) := "upgrade the host's driver" if {
+	same(strings(c.drivers), strings(c.targets))
+} else := sprintf("upgrade the driver of %s", [list(strings(c.targets), 3)])
 
 # size writes bytes for people.
 size(n) := sprintf("%d bytes", [n]) if n < 1000
@@ -122,14 +132,28 @@ size(n) := sprintf("%d.%d MB", [floor(tenths / 10), tenths % 10]) if {
 
 # installers are the commands that install packages, by package manager.
 installers := {
-	"dpkg": "apt-get install",
-	"rpm": "dnf install",
-	"apk": "apk add",
-	"conda": "conda install",
-	"pip": "pip install",
+	"dpkg": ["apt-get", "apt", "aptitude"],
+	"rpm": ["dnf", "microdnf", "yum", "zypper"],
+	"apk": ["apk"],
+	"conda": ["conda", "mamba", "micromamba"],
+	"pip": ["pip", "pip3", "uv", "poetry"],
 }
 
-installer(p) := object.get(installers, object.get(p, "manager", ""), "install command")
+subcommands := {"apk": "apk add"}
+
+# installer names the command in the instruction that installed a package. Where
+# the instruction shows none, as that of a COPY, a script or Bazel does, nothing
+# is claimed.
+installer(p, created) := object.get(subcommands, names[0], sprintf("%s install", [names[0]])) if {
+	words := {w | some w in regex.split(`[^a-z0-9-]+`, created)}
+	names := [n | some n in object.get(installers, object.get(p, "manager", ""), []); n in words]
+	count(names) > 0
+} else := "packages that the image installs"
+
+# created_by is the instruction behind a candidate, empty where it is not known.
+default created_by(_) := ""
+
+created_by(c) := c.evidence[0].layer.created_by if is_string(c.evidence[0].layer.created_by)
 
 # cuda_metas are NVIDIA's metapackages that install a driver with CUDA: the
 # package itself, or what pulled it in.
@@ -143,20 +167,22 @@ release(meta) := regex.find_n(`[0-9]+-[0-9]+$`, meta, 1)[0]
 
 default release(_) := "<major>-<minor>"
 
-# package_fix says how to get rid of a driver package.
-package_fix(p) := text if {
+# package_fix says how to get rid of the driver package behind a candidate.
+package_fix(c) := fix_of(c.package, created_by(c))
+
+fix_of(p, created) := text if {
 	metas := cuda_metas(p)
 	count(metas) > 0
 	meta := metas[count(metas) - 1]
 	text := sprintf(
 		"replace `%s` in the %s by `cuda-libraries-%s` (to run) or `cuda-toolkit-%s` (to compile): these bring no driver",
-		[meta, installer(p), release(meta), release(meta)],
+		[meta, installer(p, created), release(meta), release(meta)],
 	)
 } else := text if {
 	"nvidia-opencl-dev" in pulled_by(p)
 	text := sprintf(
 		"replace `nvidia-opencl-dev` in the %s by `ocl-icd-opencl-dev`: it compiles OpenCL programs and brings no driver",
-		[installer(p)],
+		[installer(p, created)],
 	)
 } else := text if {
 	tools := [by | some by in pulled_by(p); regex.match(`^(nvidia-cuda-(toolkit|dev)|libcuinj64-.*)$`, by)]
@@ -169,15 +195,15 @@ package_fix(p) := text if {
 	count(pulled_by(p)) > 0
 	text := sprintf(
 		"leave `%s` out of the %s, or install it with `--no-install-recommends` if it only recommends `%s`; the host's driver is injected at start",
-		[list(pulled_by(p), 3), installer(p), p.name],
+		[list(pulled_by(p), 3), installer(p, created), p.name],
 	)
 } else := sprintf(
 	"drop `%s` from the %s: the NVIDIA container toolkit injects the host's driver at start",
-	[p.name, installer(p)],
+	[p.name, installer(p, created)],
 )
 
 # files_fix says how to get rid of driver files.
-files_fix(c) := package_fix(c.package) if {
+files_fix(c) := package_fix(c) if {
 	has_package(c)
 } else := text if {
 	stubbed := [name | some name in names(c); name in {"libcuda.so", "libnvidia-ml.so"}]

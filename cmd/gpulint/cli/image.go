@@ -17,6 +17,7 @@ type imageOptions struct {
 	formats  []string
 	output   string
 	failOn   string
+	sure     bool
 	severity string
 	anchor   string
 	color    string
@@ -29,6 +30,7 @@ type imageOptions struct {
 	quiet       bool
 	noProgress  bool
 	tmpDir      string
+	limits      []string
 	timeout     time.Duration
 
 	plainHTTP bool
@@ -66,6 +68,7 @@ daemon that has the image is asked, and else the registry.`,
 	f.StringArrayVarP(&o.formats, "format", "f", nil, "`FORMAT[=FILE]`: table, json, sarif, facts or input (repeatable)")
 	f.StringVarP(&o.output, "output", "o", "", "`FILE` for a single format")
 	f.StringVar(&o.failOn, "fail-on", "error", "lowest `LEVEL` that makes the exit status 1: error, warning, note or never")
+	f.BoolVar(&o.sure, "fail-on-unknown", false, "exit with status 1 also where a verdict is unknown")
 	f.StringVar(&o.severity, "severity", "", "lowest `LEVEL` that is shown: error, warning or note")
 	f.StringVar(&o.anchor, "sarif-anchor", "", "`FILE` of the repository on which SARIF results are shown, at line 1")
 	f.StringVar(&o.color, "color", "auto", "colour: auto, always or never")
@@ -77,6 +80,7 @@ daemon that has the image is asked, and else the registry.`,
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but the report")
 	f.BoolVar(&o.noProgress, "no-progress", false, "do not show how far the layers are (shown on a terminal only)")
 	f.StringVar(&o.tmpDir, "tmp-dir", "", "`DIR` for the temporary file that reading rpm's database takes")
+	f.StringSliceVar(&o.limits, "limit", nil, "`NAME=N`: a limit of what is read of one layer: entries, layer-bytes, index-bytes or facts (repeatable)")
 	f.DurationVar(&o.timeout, "timeout", 0, "give up after this `DURATION`, such as 10m (default: never)")
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "use HTTP for the registry")
 	f.BoolVar(&o.insecure, "insecure", false, "do not check the registry's TLS certificate")

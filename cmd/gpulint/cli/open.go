@@ -22,6 +22,12 @@ func (r *runner) sourceOptions() source.Options {
 	return so
 }
 
+// scanOptions are those of every scan.
+func (r *runner) scanOptions() scan.Options {
+	limits, _ := r.o.scanLimits() // checked before
+	return scan.Options{Limits: limits, Verify: r.o.verify, TmpDir: r.o.tmpDir}
+}
+
 // reference scans the images of a reference: of the source that it names, else
 // of a daemon that has it, else of a registry.
 func (r *runner) reference(ctx context.Context, ref string) {
@@ -92,7 +98,7 @@ func (r *runner) input(ctx context.Context, in string) {
 func (r *runner) stream(ctx context.Context, ref string, body io.Reader, kind string) {
 	var seen scan.Passed
 	r.set(ctx, ref, func() (*source.Set, error) {
-		set, passed, err := scan.Stream(ctx, ref, body, r.sourceOptions(), scan.Options{TmpDir: r.o.tmpDir})
+		set, passed, err := scan.Stream(ctx, ref, body, r.sourceOptions(), r.scanOptions())
 		seen = passed
 		if err == nil && kind != "" {
 			for _, img := range set.Images {
@@ -110,7 +116,7 @@ func (r *runner) set(ctx context.Context, ref string, open func() (*source.Set, 
 		r.fail(ctx, ref, err)
 		return
 	}
-	o := scan.Options{Verify: r.o.verify, TmpDir: r.o.tmpDir}
+	o := r.scanOptions()
 	bars := r.o.newProgress(r.errw)
 	if bars != nil {
 		o.Progress = bars.layer

@@ -153,7 +153,8 @@ func (r *runner) exit(ctx context.Context) error {
 		return &exitError{exitInput}
 	case r.badUsage:
 		return &exitError{exitUsage}
-	case findings.Fails(r.doc.report.Findings, r.o.failOn):
+	case findings.Fails(r.doc.report.Findings, r.o.failOn),
+		r.o.sure && slices.ContainsFunc(r.doc.report.Verdicts, func(v facts.Verdict) bool { return v.Level == facts.LevelUnknown }):
 		return &exitError{exitFindings}
 	}
 	return nil
