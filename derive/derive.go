@@ -27,7 +27,7 @@ func Image(id string, img *facts.Image, targets []facts.Target, m *compat.Matrix
 		Schema: facts.SchemaInput, Targets: targets,
 		Subject: facts.InputSubject{
 			ID: id, Kind: facts.KindImage, Ref: cut(img.Ref, maxText), Name: cut(img.Name, maxText), Digest: img.Digest,
-			Platform: cut(img.Platform, maxText), Env: d.env(), Labels: d.labels(),
+			Platform: cut(img.Platform, maxText), Base: img.Base, Env: d.env(), Labels: d.labels(),
 		},
 	}
 	if in.Targets == nil {
@@ -82,7 +82,7 @@ func (d *deriver) subject() facts.Subject {
 	return facts.Subject{
 		ID: d.id, Kind: facts.KindImage, Ref: d.img.Ref, Name: d.img.Name, Digest: d.img.Digest,
 		Platform: d.img.Platform, IndexPlatforms: d.img.IndexPlatforms, Verified: d.img.Verified,
-		ImageKinds: d.exemptKinds(), Layers: d.img.Layers, Needs: d.needs(),
+		ImageKinds: d.exemptKinds(), Layers: d.img.Layers, Base: d.img.Base, Needs: d.needs(),
 	}
 }
 

@@ -20,7 +20,9 @@ func (d *deriver) layerRef(i int) *facts.LayerRef {
 		return nil
 	}
 	l := d.img.Layers[i]
-	return &facts.LayerRef{Index: l.Index, Digest: l.Digest, DiffID: l.DiffID, Size: l.Size, CreatedBy: cut(l.CreatedBy, maxText)}
+	return &facts.LayerRef{
+		Index: l.Index, Digest: l.Digest, DiffID: l.DiffID, Size: l.Size, CreatedBy: cut(l.CreatedBy, maxText), Origin: l.Origin,
+	}
 }
 
 // packageText is the package of a file as evidence names it.

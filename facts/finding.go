@@ -67,6 +67,8 @@ type LayerRef struct {
 	DiffID    string `json:"diff_id,omitempty"`
 	Size      int64  `json:"size"`
 	CreatedBy string `json:"created_by,omitempty"`
+	// Origin is base or image; empty where it is not known.
+	Origin string `json:"origin,omitempty"`
 }
 
 // SourceRef is a place in a file of the user's, counted from 1.

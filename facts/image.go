@@ -27,7 +27,9 @@ type Image struct {
 	Verified bool   `json:"verified"`
 	Config   Config `json:"config"`
 	// Layers are the manifest's layers, lowest first.
-	Layers      []Layer      `json:"layers"`
+	Layers []Layer `json:"layers"`
+	// Base tells which layers are the base image's; nil if nothing is known.
+	Base        *Base        `json:"base,omitempty"`
 	DriverFiles []DriverFile `json:"driver_files"`
 	Runtimes    []Runtime    `json:"runtimes"`
 	Toolkits    []Toolkit    `json:"toolkits"`
@@ -85,6 +87,11 @@ type Layer struct {
 	// CreatedBy is the history entry (the Dockerfile instruction) that made
 	// the layer; empty if the history does not tell.
 	CreatedBy string `json:"created_by,omitempty"`
+	// Guessed says that CreatedBy is a guess: the history has fewer entries
+	// than there are layers, and was taken for that of the topmost.
+	Guessed bool `json:"created_by_guessed,omitempty"`
+	// Origin is base or image (see [Base]); empty where it is not known.
+	Origin string `json:"origin,omitempty"`
 	// Entries is the number of tar entries.
 	Entries int `json:"entries"`
 	// Verified says that the blob was read whole and its digest holds.
@@ -92,6 +99,32 @@ type Layer struct {
 	// Foreign says that the layer is not distributed with the image and was
 	// not read.
 	Foreign bool `json:"foreign,omitempty"`
+}
+
+// What tells the base image's layers from the image's own.
+const (
+	BaseReference = "reference" // the layers shared with a base that the user named
+	BaseLabel     = "label"     // the same, of a base that a label or annotation names
+	BaseHeuristic = "heuristic" // the last CMD of the history before further layers: a guess
+)
+
+// Whose a layer is.
+const (
+	OriginBase  = "base"
+	OriginImage = "image"
+)
+
+// Base is the image that another was built on.
+type Base struct {
+	// Name and Digest are those that the user, a label or an annotation gives;
+	// empty if none does.
+	Name   string `json:"name,omitempty"`
+	Digest string `json:"digest,omitempty"`
+	// Layers is how many of the lowest layers are the base's, 0 where that is
+	// not known.
+	Layers int `json:"layers"`
+	// How is what tells them apart; empty where nothing does.
+	How string `json:"how,omitempty"`
 }
 
 // File is a path in the image with the layer that brought it.

@@ -22,14 +22,16 @@ type Input struct {
 
 // InputSubject tells rules what is judged.
 type InputSubject struct {
-	ID       string            `json:"id"`
-	Kind     string            `json:"kind"`
-	Ref      string            `json:"ref"`
-	Name     string            `json:"name"`
-	Digest   string            `json:"digest,omitempty"`
-	Platform string            `json:"platform"`
-	Env      map[string]string `json:"env"`
-	Labels   map[string]string `json:"labels"`
+	ID       string `json:"id"`
+	Kind     string `json:"kind"`
+	Ref      string `json:"ref"`
+	Name     string `json:"name"`
+	Digest   string `json:"digest,omitempty"`
+	Platform string `json:"platform"`
+	// Base tells which layers are the base image's, null if that is not known.
+	Base   *Base             `json:"base"`
+	Env    map[string]string `json:"env"`
+	Labels map[string]string `json:"labels"`
 }
 
 // Candidate is what all candidates share. A rule's finding names the ID, and

@@ -53,6 +53,7 @@ type Subject struct {
 	// driver-container: files of the driver are expected there.
 	ImageKinds []string `json:"image_kinds,omitempty"`
 	Layers     []Layer  `json:"layers,omitempty"`
+	Base       *Base    `json:"base,omitempty"`
 	Needs      *Needs   `json:"needs,omitempty"`
 }
 

@@ -41,6 +41,8 @@ type table struct {
 	style style
 	width int
 	out   bytes.Buffer
+	// guessed says that the subject's base layers are a guess.
+	guessed bool
 }
 
 func (t *table) report(r *facts.Report) {

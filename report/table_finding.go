@@ -161,7 +161,7 @@ func (t *table) place(e facts.Evidence) {
 // origin writes which layer, package and line brought a piece of evidence.
 func (t *table) origin(e facts.Evidence) {
 	if l := e.Layer; l != nil {
-		head := strings.TrimSpace(fmt.Sprintf("layer %d %s", l.Index, shortDigest(either(l.Digest, l.DiffID))))
+		head := strings.TrimSpace(fmt.Sprintf("layer %d %s", l.Index, shortDigest(either(l.Digest, l.DiffID)))) + t.base(*l)
 		command := visible(instruction(l.CreatedBy))
 		indent, label := 6, head+" "
 		if room := t.width - 6 - width(label); command == "" || room < minInstruction {
@@ -183,6 +183,17 @@ func (t *table) origin(e facts.Evidence) {
 	if s := e.Source; s != nil {
 		t.line("      " + visible(sourceText(*s)))
 	}
+}
+
+// base says that a layer is the base image's.
+func (t *table) base(l facts.LayerRef) string {
+	switch {
+	case l.Origin != facts.OriginBase:
+		return ""
+	case t.guessed:
+		return " (base image?)"
+	}
+	return " (base image)"
 }
 
 // sourceText is a place in a file as editors understand it.

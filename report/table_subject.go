@@ -38,9 +38,33 @@ func (t *table) subject(s facts.Subject, all []facts.Subject) {
 	if others := unseen(s, all); len(others) > 0 {
 		t.text(2, "the index also has "+strings.Join(others, ", ")+" (--platform all)")
 	}
+	if b := s.Base; b != nil {
+		t.text(2, baseText(*b))
+	}
+	t.guessed = s.Base != nil && s.Base.How == facts.BaseHeuristic
 	if len(s.ImageKinds) > 0 {
 		t.text(2, "taken for "+strings.Join(s.ImageKinds, ", ")+" by its content: driver files may be expected there")
 	}
+}
+
+// baseText names the base image and its layers.
+func baseText(b facts.Base) string {
+	text := "base image"
+	if b.Name != "" {
+		text += " " + b.Name
+	}
+	if b.Digest != "" && !strings.Contains(b.Name, b.Digest) {
+		text += "@" + shortDigest(b.Digest)
+	}
+	switch {
+	case b.How == "":
+		return text + ", its layers are not known (--base tells them)"
+	case b.How == facts.BaseHeuristic:
+		return text + fmt.Sprintf(": the lowest %s, by a guess from the history (--base tells)", count(b.Layers, "layer"))
+	case b.Layers == 0:
+		return text + ": no layer is its own"
+	}
+	return text + fmt.Sprintf(": the lowest %s", count(b.Layers, "layer"))
 }
 
 // identity is name@digest, as far as they are known.

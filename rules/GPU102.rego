@@ -102,4 +102,4 @@ outcome(hit) := sprintf("On %s the host's file of that name cannot be mounted an
 
 fix(c) := lib.package_fix(c) if {
 	lib.has_package(c)
-} else := sprintf("remove %s in the instruction that brings it; the NVIDIA container toolkit makes such links at start", [lib.list(lib.strings(c.paths), 3)])
+} else := lib.of_base(c, sprintf("remove %s in the instruction that brings it; the NVIDIA container toolkit makes such links at start", [lib.list(lib.strings(c.paths), 3)]))

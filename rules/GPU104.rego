@@ -55,7 +55,7 @@ predicted(c) := "Failed to initialize NVML: Driver/library version mismatch" if 
 
 fix(c) := lib.package_fix(c) if {
 	lib.has_package(c)
-} else := sprintf(
+} else := lib.of_base(c, sprintf(
 	"do not copy %s into the image; with NVIDIA_DRIVER_CAPABILITIES=compute,utility the NVIDIA container toolkit injects the host's tools",
 	[lib.list(lib.names(c), 3)],
-)
+))

@@ -46,6 +46,15 @@ test_deny_unknown_installer if {
 	}
 }
 
+test_deny_of_base_image if {
+	p := {"name": "nvidia-driver-535", "version": "535.161.08-0ubuntu1", "manager": "dpkg"}
+	c := object.union(candidate(p), {"evidence": [{"layer": {"origin": "base", "created_by": "RUN apt-get install x"}}]})
+	some sure in GPU107.deny with input as {"subject": {"base": {"how": "reference"}}, "driver_packages": [c]}
+	startswith(sure.fix, "the base image brings it: take one without it, or in its Dockerfile drop `nvidia-driver-535` from the apt-get install")
+	some guess in GPU107.deny with input as {"subject": {"base": {"how": "heuristic"}}, "driver_packages": [c]}
+	startswith(guess.fix, "if it comes with the base image, as the history suggests, take one without it; else drop `nvidia-driver-535`")
+}
+
 test_allow_no_packages if {
 	count(GPU107.deny) == 0 with input as {"driver_packages": [], "targets": []}
 }

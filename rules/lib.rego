@@ -168,7 +168,15 @@ release(meta) := regex.find_n(`[0-9]+-[0-9]+$`, meta, 1)[0]
 default release(_) := "<major>-<minor>"
 
 # package_fix says how to get rid of the driver package behind a candidate.
-package_fix(c) := fix_of(c.package, created_by(c))
+package_fix(c) := of_base(c, fix_of(c.package, created_by(c)))
+
+# of_base says who can apply a fix: what the base image brings goes with it.
+of_base(c, fix) := sprintf("if it comes with the base image, as the history suggests, take one without it; else %s", [fix]) if {
+	c.evidence[0].layer.origin == "base"
+	input.subject.base.how == "heuristic"
+} else := sprintf("the base image brings it: take one without it, or in its Dockerfile %s", [fix]) if {
+	c.evidence[0].layer.origin == "base"
+} else := fix
 
 fix_of(p, created) := text if {
 	metas := cuda_metas(p)
@@ -205,7 +213,9 @@ fix_of(p, created) := text if {
 # files_fix says how to get rid of driver files.
 files_fix(c) := package_fix(c) if {
 	has_package(c)
-} else := text if {
+} else := of_base(c, copied_fix(c))
+
+copied_fix(c) := text if {
 	stubbed := [name | some name in names(c); name in {"libcuda.so", "libnvidia-ml.so"}]
 	count(stubbed) > 0
 	text := sprintf(

@@ -30,6 +30,8 @@ type Options struct {
 	Passed Passed
 	// TmpDir is where temporary files go, the system's directory if empty.
 	TmpDir string
+	// Base is the base image, nil if none is known.
+	Base *Base
 	// Progress, if not nil, is told of each layer that is read. It returns
 	// what is told of the bytes as they come, and of the end.
 	Progress func(l source.Layer) (read func(n int), done func())
@@ -109,6 +111,7 @@ func Image(ctx context.Context, img *source.Image, o Options) (*facts.Image, err
 		out.Verified = out.Verified && l.Verified
 		out.Layers = append(out.Layers, l)
 	}
+	origins(out, img, found, o.Base)
 	layers.Merge(out, found)
 	for _, l := range out.Layers {
 		if l.Foreign {
@@ -142,7 +145,7 @@ func layer(ctx context.Context, l source.Layer, o Options) (*layers.Facts, error
 	}
 	return layers.Walk(ctx, layers.Blob{
 		Reader: r, Section: b.Section(), Digest: l.Digest, DiffID: l.DiffID, Size: l.Size,
-	}, layers.Options{Limits: o.Limits, Verify: o.Verify, TmpDir: o.TmpDir})
+	}, layers.Options{Limits: o.Limits, Verify: o.Verify || o.Base.compares(l), TmpDir: o.TmpDir})
 }
 
 // progressReader tells of the bytes that it reads.
@@ -192,7 +195,7 @@ func header(img *source.Image) *facts.Image {
 func layerFacts(l source.Layer, f *layers.Facts) facts.Layer {
 	out := facts.Layer{
 		Index: l.Index, Digest: firstOf(f.Digest, l.Digest), DiffID: firstOf(f.DiffID, l.DiffID), Size: l.Size,
-		MediaType: l.MediaType, CreatedBy: l.CreatedBy, Entries: f.Entries, Verified: f.Verified, Foreign: l.Foreign,
+		MediaType: l.MediaType, CreatedBy: l.CreatedBy, Guessed: l.Guessed, Entries: f.Entries, Verified: f.Verified, Foreign: l.Foreign,
 	}
 	if out.Size < 0 {
 		out.Size = f.Size

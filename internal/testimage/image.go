@@ -16,6 +16,8 @@ type Image struct {
 	Compression string
 	Env         []string
 	Labels      map[string]string
+	// Annotations are the manifest's.
+	Annotations map[string]string
 	Entrypoint  []string
 	Cmd         []string
 }
@@ -104,9 +106,11 @@ func (i Image) Build() Built {
 		"rootfs":  map[string]any{"type": "layers", "diff_ids": b.DiffIDs},
 		"history": hist,
 	}))
-	b.Manifest = NewBlob(TypeManifest, jsonOf(map[string]any{
-		"schemaVersion": 2, "mediaType": TypeManifest, "config": b.Config, "layers": b.Layers,
-	}))
+	manifest := map[string]any{"schemaVersion": 2, "mediaType": TypeManifest, "config": b.Config, "layers": b.Layers}
+	if i.Annotations != nil {
+		manifest["annotations"] = i.Annotations
+	}
+	b.Manifest = NewBlob(TypeManifest, jsonOf(manifest))
 	b.Manifest.Platform = &p
 	if i.Ref != "" {
 		// containerd and docker write the whole name beside OCI's tag.

@@ -95,9 +95,9 @@ func (r *resolver) dockerImage(a members, e dockerEntry) (*Image, error) {
 	return img, nil
 }
 
-func dockerLayer(i int, a members, name string, size int64, diffID v1.Hash, created string) Layer {
+func dockerLayer(i int, a members, name string, size int64, diffID v1.Hash, created instruction) Layer {
 	return Layer{
-		Index: i, DiffID: diffID.String(), Size: size, CreatedBy: created, Key: a.key(name),
+		Index: i, DiffID: diffID.String(), Size: size, CreatedBy: created.createdBy, Guessed: created.guessed, Key: a.key(name),
 		Open: func(context.Context) (Blob, error) { return a.open(name) },
 	}
 }

@@ -125,19 +125,3 @@ func parseConfig(raw []byte) (*v1.ConfigFile, error) {
 	}
 	return c, nil
 }
-
-// instructions are the history entries of the layers; empty strings where the
-// history's number of layers is not the manifest's, for then nothing can be
-// told apart.
-func instructions(c *v1.ConfigFile, layers int) []string {
-	out := make([]string, 0, layers)
-	for _, h := range c.History {
-		if !h.EmptyLayer {
-			out = append(out, h.CreatedBy)
-		}
-	}
-	if len(out) != layers {
-		return make([]string, layers)
-	}
-	return out
-}

@@ -262,7 +262,10 @@ func (r *resolver) image(ctx context.Context, e entry, raw []byte) (*Image, erro
 	if err != nil {
 		return nil, err
 	}
-	img := &Image{Ref: r.ref, Name: e.name, Kind: r.kind, Digest: e.desc.Digest.String(), ConfigDigest: m.Config.Digest.String()}
+	img := &Image{
+		Ref: r.ref, Name: e.name, Kind: r.kind, Digest: e.desc.Digest.String(), ConfigDigest: m.Config.Digest.String(),
+		Annotations: m.Annotations,
+	}
 	if img.Config, err = parseConfig(rawConfig); err != nil {
 		return nil, fail(r.ref, "reading the configuration", err)
 	}
@@ -274,7 +277,7 @@ func (r *resolver) image(ctx context.Context, e entry, raw []byte) (*Image, erro
 	for i, d := range m.Layers {
 		img.Layers = append(img.Layers, Layer{
 			Index: i, Digest: d.Digest.String(), DiffID: img.Config.RootFS.DiffIDs[i].String(), Size: d.Size,
-			MediaType: string(d.MediaType), Annotations: d.Annotations, CreatedBy: created[i],
+			MediaType: string(d.MediaType), Annotations: d.Annotations, CreatedBy: created[i].createdBy, Guessed: created[i].guessed,
 			Key:     r.store.key(d),
 			Foreign: !d.MediaType.IsDistributable() && !r.store.has(d),
 			Open:    func(ctx context.Context) (Blob, error) { return r.store.layer(ctx, d) },

@@ -52,8 +52,10 @@ type Image struct {
 	Platform string
 	// IndexPlatforms are all platforms of the index.
 	IndexPlatforms []string
-	Config         *v1.ConfigFile
-	Layers         []Layer
+	// Annotations are the manifest's.
+	Annotations map[string]string
+	Config      *v1.ConfigFile
+	Layers      []Layer
 	// Root is the directory of a root file system, which has no layers; nil
 	// for an image.
 	Root *os.Root
@@ -75,6 +77,8 @@ type Layer struct {
 	Annotations map[string]string
 	// CreatedBy is the history entry that made the layer, empty if unknown.
 	CreatedBy string
+	// Guessed says that CreatedBy is a guess.
+	Guessed bool
 	// Key names the blob among those that a stream has shown, empty elsewhere.
 	Key string
 	// Foreign says that the blob is not distributed with the image.

@@ -23,6 +23,9 @@ func (o *imageOptions) check(args []string) ([]output, error) {
 	if len(args)+len(o.inputs) == 0 {
 		return nil, &usageError{errors.New("no image given"), "name an image of a registry, or a file with --input PATH"}
 	}
+	if err := o.checkBase(); err != nil {
+		return nil, err
+	}
 	if _, err := o.scanLimits(); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ type imageOptions struct {
 	drivers   []string
 	runtime   string
 	platforms []string
+	base      string
 
 	formats  []string
 	output   string
@@ -65,6 +66,7 @@ daemon that has the image is asked, and else the registry.`,
 	f.StringSliceVar(&o.drivers, "driver", nil, "judge against these driver `VERSIONS`, such as 535.161.08")
 	f.StringVar(&o.runtime, "runtime", "", "how driver files get into containers: legacy, jit-cdi, cdi-runtime, cdi, csv, wsl or gke")
 	f.StringSliceVar(&o.platforms, "platform", nil, "`OS/ARCH` to take of an index, or all (default linux/amd64, else the first)")
+	f.StringVar(&o.base, "base", "", "`REF` of the base image, a path or of a registry: tells which layers are its own (default: a label, else a guess)")
 	f.StringArrayVarP(&o.formats, "format", "f", nil, "`FORMAT[=FILE]`: table, json, sarif, facts or input (repeatable)")
 	f.StringVarP(&o.output, "output", "o", "", "`FILE` for a single format")
 	f.StringVar(&o.failOn, "fail-on", "error", "lowest `LEVEL` that makes the exit status 1: error, warning, note or never")

@@ -76,12 +76,15 @@ type runner struct {
 	engine  *rules.Engine
 	targets []facts.Target
 	doc     *document
+	// bases are the base images by reference and platform.
+	bases map[string]*scan.Base
 	// badUsage and badInput say what kinds of failures there were.
 	badUsage, badInput bool
 }
 
 // image scans and judges one image.
 func (r *runner) image(ctx context.Context, img *source.Image, o scan.Options) error {
+	o.Base = r.base(ctx, img)
 	found, err := scan.Image(ctx, img, o)
 	if err != nil {
 		return err
