@@ -91,21 +91,6 @@ func (w *walker) binary(c content, size int64, o binary.Options) (*binary.File, 
 	return binary.ReadAt(at, size, o)
 }
 
-// position returns the way to a file's content where the layer can seek.
-func (w *walker) position(h *tar.Header) func() (io.ReaderAt, error) {
-	if w.section == nil || h.Typeflag != tar.TypeReg || h.PAXRecords["GNU.sparse.major"] != "" ||
-		h.PAXRecords["GNU.sparse.map"] != "" {
-		return nil
-	}
-	return func() (io.ReaderAt, error) {
-		at, err := w.section.Seek(0, io.SeekCurrent)
-		if err != nil {
-			return nil, err
-		}
-		return io.NewSectionReader(w.section, at, h.Size), nil
-	}
-}
-
 // readELF spares the ELF reader files that are none.
 func (w *walker) readELF(r io.Reader, size int64, o binary.Options) (*binary.File, error) {
 	if w.buf == nil {
@@ -218,14 +203,22 @@ func sonameCUDA(v string) string {
 	return major
 }
 
+// maxToolkit is how many bytes of a version.json or version.txt are read: real
+// ones have below 4 KB.
+const maxToolkit = 1 << 20
+
 // toolkit reads the version that a CUDA toolkit states of itself.
 func (w *walker) toolkit(abs string, size int64, r io.Reader) error {
 	if !strings.Contains(strings.ToLower(path.Base(path.Dir(abs))), "cuda") {
 		return nil
 	}
-	b, whole, err := limited(r, 64<<10)
-	if err != nil || !whole {
+	b, whole, err := limited(r, maxToolkit)
+	if err != nil {
 		return err
+	}
+	if !whole {
+		w.f.incomplete("toolkit-version", abs, "the version that a CUDA toolkit states of itself")
+		return nil
 	}
 	v := ""
 	if strings.HasSuffix(abs, ".json") {
@@ -240,10 +233,15 @@ func (w *walker) toolkit(abs string, size int64, r io.Reader) error {
 	} else if rest, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "CUDA Version "); ok {
 		v, _, _ = strings.Cut(rest, "\n")
 	}
-	if v = strings.TrimSpace(v); v == "" || len(v) > 32 || len(w.f.Toolkits) >= w.o.Limits.Facts {
+	if v = strings.TrimSpace(v); v == "" || len(v) > 32 {
+		return nil // none of a toolkit's
+	}
+	if len(w.f.Toolkits) >= w.o.Limits.Facts {
+		w.f.incomplete("toolkits", abs, "further CUDA toolkits of the layer")
 		return nil
 	}
 	w.f.Toolkits = append(w.f.Toolkits, facts.Toolkit{File: facts.File{Path: abs, Size: size}, CUDA: v})
+	w.from(abs, &w.toolkits)
 	return nil
 }
 

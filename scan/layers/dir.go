@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-
-	"github.com/gpulint/gpulint/scan/packages"
 )
 
 // kernelDirs are where the kernel shows itself, not files of an image.
@@ -20,7 +18,7 @@ var kernelDirs = map[string]bool{"proc": true, "sys": true, "dev": true}
 // cannot be read are reported as facts.Incomplete. Links are not followed, and
 // nothing outside of the root is opened.
 func WalkDir(ctx context.Context, root *os.Root, o Options) (*Facts, error) {
-	w := &walker{ctx: ctx, o: o, f: &Facts{Owners: map[string]packages.Owner{}}}
+	w := newWalker(ctx, o)
 	err := fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if cerr := ctx.Err(); cerr != nil {
 			return context.Cause(ctx)
@@ -40,7 +38,7 @@ func WalkDir(ctx context.Context, root *os.Root, o Options) (*Facts, error) {
 			w.f.incomplete("entries", "/"+p, "all later entries of the directory")
 			return fs.SkipAll
 		}
-		if w.paths.size() > o.Limits.IndexBytes {
+		if w.paths.size > o.Limits.IndexBytes {
 			w.f.incomplete("index-bytes", "/"+p, "all later entries of the directory")
 			return fs.SkipAll
 		}
@@ -49,8 +47,7 @@ func WalkDir(ctx context.Context, root *os.Root, o Options) (*Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.compact()
-	w.f.Index = w.paths.index()
+	w.finish()
 	return w.f, nil
 }
 

@@ -3,8 +3,6 @@ package layers
 import (
 	"sort"
 	"strings"
-
-	"github.com/klauspost/compress/s2"
 )
 
 // Type is the type of an entry of an index.
@@ -31,11 +29,10 @@ type Entry struct {
 	seq uint32
 }
 
-// blockSize is the size in bytes of a block before compression.
-const blockSize = 16 << 10
-
 // block is a run of sorted, front-coded entries.
 type block struct {
+	// first comes after all paths of the block before, or is the path at which
+	// that one ends, and is not after any of this block.
 	first string
 	data  []byte // compressed
 }
@@ -211,12 +208,4 @@ func (x *Index) Children(dir string, yield func(name string) bool) {
 		last = name
 		return yield(name)
 	})
-}
-
-func decodeBlock(data []byte) []Entry {
-	raw, err := s2.Decode(nil, data)
-	if err != nil {
-		panic(err) // our own bytes, never from outside
-	}
-	return decodeEntries(raw)
 }

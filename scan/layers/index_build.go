@@ -12,14 +12,28 @@ const (
 	runBytes   = 4 << 20
 )
 
+// maxRuns is how many runs of one level are kept before they are merged into
+// one of the next.
+const maxRuns = 16
+
 // builder makes an index of paths that come in any order, in memory that does
 // not grow with their number beyond what the index itself takes.
 type builder struct {
 	pending []Entry
 	bytes   int
-	runs    []*Index
-	seq     uint32
-	links   linkSet
+	// runs are sorted runs, each level's at most maxRuns, those of higher
+	// levels first.
+	runs []run
+	// size is what the runs take, in bytes.
+	size  int
+	seq   uint32
+	links linkSet
+}
+
+// run is a sorted part of an index.
+type run struct {
+	*Index
+	level int
 }
 
 // add takes one entry. Its path must be canonical (see builder.canonical).
@@ -29,42 +43,54 @@ func (b *builder) add(path string, typ Type, link string) {
 	b.bytes += len(path) + len(link)
 	switch typ {
 	case Symlink:
-		b.links.removeBelow(path)
+		b.links.removeBelow(path, b.seq)
 		b.links.add(path, link)
 	case Whiteout, Opaque:
 	case Dir:
 		b.links.remove(path)
 	default:
 		b.links.remove(path)
-		b.links.removeBelow(path)
+		b.links.removeBelow(path, b.seq)
 	}
 	if len(b.pending) >= runEntries || b.bytes >= runBytes {
-		b.run()
+		b.flush()
 	}
 }
 
-// size is what the index takes so far, in bytes.
-func (b *builder) size() int {
-	n := 0
-	for _, r := range b.runs {
-		n += r.size
-	}
-	return n
-}
-
-// run sorts what is pending into a run of its own.
-func (b *builder) run() {
+// flush sorts what is pending into a run of its own.
+func (b *builder) flush() {
 	if len(b.pending) == 0 {
 		return
 	}
 	slices.SortFunc(b.pending, compareEntries)
 	var w encoder
-	for _, e := range b.pending {
-		w.add(e)
+	for i := range b.pending {
+		w.add(&b.pending[i])
 	}
-	b.runs = append(b.runs, w.done())
+	b.push(run{w.done(), 0})
 	clear(b.pending)
 	b.pending, b.bytes = b.pending[:0], 0
+}
+
+// push takes a run, and merges those of one level when there are many.
+func (b *builder) push(r run) {
+	b.runs = append(b.runs, r)
+	b.size += r.size
+	n := 0
+	for i := len(b.runs) - 1; i >= 0 && b.runs[i].level == r.level; i-- {
+		n++
+	}
+	if n < maxRuns {
+		return
+	}
+	last := b.runs[len(b.runs)-n:]
+	for _, x := range last {
+		b.size -= x.size
+	}
+	merged := merge(last)
+	clear(last)
+	b.runs = b.runs[:len(b.runs)-n]
+	b.push(run{merged, r.level + 1})
 }
 
 func compareEntries(a, b Entry) int {
@@ -76,26 +102,32 @@ func compareEntries(a, b Entry) int {
 
 // index merges the runs.
 func (b *builder) index() *Index {
-	b.run()
+	b.flush()
 	b.pending = nil
-	switch len(b.runs) {
+	runs := b.runs
+	b.runs = nil
+	switch len(runs) {
 	case 0:
 		return &Index{}
 	case 1:
-		return b.runs[0]
+		return runs[0].Index
 	}
+	return merge(runs)
+}
+
+// merge makes one index of sorted runs, which are empty afterwards.
+func merge(runs []run) *Index {
 	var h cursors
-	for _, r := range b.runs {
-		c := &cursor{run: r}
+	for _, r := range runs {
+		c := &cursor{run: r.Index}
 		if c.next() {
 			h = append(h, c)
 		}
 	}
-	b.runs = nil
 	heap.Init(&h)
 	var w encoder
 	for len(h) > 0 {
-		w.add(h[0].entry)
+		w.add(&h[0].entry)
 		if h[0].next() {
 			heap.Fix(&h, 0)
 		} else {
@@ -105,24 +137,24 @@ func (b *builder) index() *Index {
 	return w.done()
 }
 
-// cursor reads a run once, letting go of each block that it has read.
+// cursor reads a run once, an entry at a time, letting go of each block that
+// it has read.
 type cursor struct {
-	run     *Index
-	block   int
-	entries []Entry
-	entry   Entry
+	run   *Index
+	block int
+	d     decoder
+	entry Entry
 }
 
 func (c *cursor) next() bool {
-	for len(c.entries) == 0 {
+	for !c.d.next(&c.entry) {
 		if c.block == len(c.run.blocks) {
 			return false
 		}
-		c.entries = decodeBlock(c.run.blocks[c.block].data)
+		c.d.reset(inflateBlock(c.d.buf, c.run.blocks[c.block].data))
 		c.run.blocks[c.block].data = nil
 		c.block++
 	}
-	c.entry, c.entries = c.entries[0], c.entries[1:]
 	return true
 }
 

@@ -6,22 +6,34 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
+// Bounds of a block. The names of a block are decoded together, and take far
+// more memory than it does where they are long and alike.
+const (
+	blockSize  = 16 << 10  // bytes of a block before compression
+	blockNames = 160 << 10 // bytes of its names and link targets, decoded
+)
+
 // encoder writes sorted entries into blocks.
 type encoder struct {
 	index Index
 	raw   []byte
+	names int
+	// first is what tells the block from the one before it, prev the last path.
 	first string
 	prev  string
 	seq   int64
 }
 
-func (w *encoder) add(e Entry) {
-	if len(w.raw) == 0 {
-		w.first, w.prev, w.seq = e.Path, "", 0
-	}
+func (w *encoder) add(e *Entry) {
 	shared := 0
 	for shared < len(w.prev) && shared < len(e.Path) && w.prev[shared] == e.Path[shared] {
 		shared++
+	}
+	if len(w.raw) == 0 {
+		// The shortest prefix that comes after the block before is enough to
+		// find it.
+		w.first = string([]byte(e.Path[:min(shared+1, len(e.Path))]))
+		shared, w.seq = 0, 0
 	}
 	w.raw = binary.AppendUvarint(w.raw, uint64(shared))
 	w.raw = binary.AppendUvarint(w.raw, uint64(len(e.Path)-shared))
@@ -34,7 +46,8 @@ func (w *encoder) add(e Entry) {
 	}
 	w.prev, w.seq = e.Path, int64(e.seq)
 	w.index.count++
-	if len(w.raw) >= blockSize {
+	w.names += len(e.Path) + len(e.Link)
+	if len(w.raw) >= blockSize || w.names >= blockNames {
 		w.flush()
 	}
 }
@@ -47,7 +60,7 @@ func (w *encoder) flush() {
 	data = append(make([]byte, 0, len(data)), data...) // without spare capacity
 	w.index.blocks = append(w.index.blocks, block{first: w.first, data: data})
 	w.index.size += len(data) + len(w.first) + 48
-	w.raw = w.raw[:0]
+	w.raw, w.names = w.raw[:0], 0
 }
 
 func (w *encoder) done() *Index {
@@ -56,33 +69,60 @@ func (w *encoder) done() *Index {
 	return &w.index
 }
 
-// decodeEntries reads what encoder.add wrote.
-func decodeEntries(raw []byte) []Entry {
-	var es []Entry
-	prev, seq := "", int64(0)
-	uvarint := func() int {
-		v, n := binary.Uvarint(raw)
-		raw = raw[n:]
-		return int(v)
+// inflateBlock decompresses a block, into buf where it fits.
+func inflateBlock(buf, data []byte) []byte {
+	raw, err := s2.Decode(buf[:cap(buf)], data)
+	if err != nil {
+		panic(err) // our own bytes, never from outside
 	}
-	for len(raw) > 0 {
-		shared := uvarint()
-		n := uvarint()
-		path := prev[:shared] + string(raw[:n])
-		raw = raw[n:]
-		e := Entry{Path: path, Type: Type(raw[0])}
-		raw = raw[1:]
-		d, m := binary.Varint(raw)
-		raw = raw[m:]
-		seq += d
-		e.seq = uint32(seq)
-		if e.Type == Symlink {
-			n := uvarint()
-			e.Link = string(raw[:n])
-			raw = raw[n:]
-		}
+	return raw
+}
+
+// decoder reads what encoder.add wrote, an entry at a time.
+type decoder struct {
+	buf, raw []byte
+	prev     string
+	seq      int64
+}
+
+func (d *decoder) reset(raw []byte) { d.buf, d.raw, d.prev, d.seq = raw, raw, "", 0 }
+
+func (d *decoder) uvarint() int {
+	v, n := binary.Uvarint(d.raw)
+	d.raw = d.raw[n:]
+	return int(v)
+}
+
+func (d *decoder) next(e *Entry) bool {
+	if len(d.raw) == 0 {
+		return false
+	}
+	shared := d.uvarint()
+	n := d.uvarint()
+	e.Path, e.Link = d.prev[:shared]+string(d.raw[:n]), ""
+	d.raw = d.raw[n:]
+	e.Type = Type(d.raw[0])
+	d.raw = d.raw[1:]
+	delta, m := binary.Varint(d.raw)
+	d.raw = d.raw[m:]
+	d.seq += delta
+	e.seq = uint32(d.seq)
+	if e.Type == Symlink {
+		n := d.uvarint()
+		e.Link = string(d.raw[:n])
+		d.raw = d.raw[n:]
+	}
+	d.prev = e.Path
+	return true
+}
+
+// decodeBlock reads all entries of a block.
+func decodeBlock(data []byte) []Entry {
+	var d decoder
+	d.reset(inflateBlock(nil, data))
+	var es []Entry
+	for e := (Entry{}); d.next(&e); {
 		es = append(es, e)
-		prev = path
 	}
 	return es
 }

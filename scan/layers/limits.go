@@ -20,3 +20,7 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{Entries: 20_000_000, LayerBytes: 1 << 40, IndexBytes: 256 << 20, Facts: 100_000}
 }
+
+// maxSparse is how many bytes of the sparse files of a layer are read, holes
+// included.
+const maxSparse = 64 << 30

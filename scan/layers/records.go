@@ -38,7 +38,7 @@ func (w *walker) dpkgStatus(abs string, r io.Reader) error {
 			w.f.incomplete("packages", abs, "further package records")
 			return
 		}
-		w.f.Records = append(w.f.Records, PackageRecord{Record: rec, Path: abs})
+		w.addRecord(abs, rec)
 	})
 	return w.recordLimit(abs, err)
 }
@@ -145,13 +145,17 @@ func (w *walker) own(record, p string, o packages.Owner) bool {
 	if o.Name == "" || !interesting(p) {
 		return false
 	}
-	known, ok := w.f.Owners[p]
+	before, ok := w.owners[p]
+	ok = ok && w.live[before.record] == before.serial
 	switch {
-	case ok && !o.Outranks(known) && known.Manager != o.Manager:
-	case !ok && len(w.f.Owners) >= w.o.Limits.Facts:
+	case ok && !o.Outranks(before.Owner) && before.Manager != o.Manager:
+	case !ok && len(w.owners) >= w.o.Limits.Facts:
 		w.f.incomplete("packages", record, "the owners of some files")
 	default:
-		w.f.Owners[strings.Clone(p)] = o
+		if w.owners == nil {
+			w.owners = map[string]owned{}
+		}
+		w.owners[strings.Clone(p)] = owned{o, record, w.keep(record)}
 	}
 	return true
 }
@@ -172,7 +176,12 @@ func (w *walker) record(abs string, rec packages.Record, owns bool) {
 		w.f.incomplete("packages", abs, "further package records")
 		return
 	}
+	w.addRecord(abs, rec)
+}
+
+func (w *walker) addRecord(abs string, rec packages.Record) {
 	w.f.Records = append(w.f.Records, PackageRecord{Record: rec, Path: abs})
+	w.from(abs, &w.packages)
 }
 
 func (w *walker) recordLimit(abs string, err error) error {

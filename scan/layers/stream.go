@@ -32,7 +32,7 @@ func (e *sourceError) Unwrap() error { return e.err }
 type input struct {
 	// tar yields the uncompressed layer; it can seek where seek is set.
 	tar  io.Reader
-	seek *io.SectionReader
+	seek *tarSection
 	// raw counts and hashes the stored bytes, plain the uncompressed ones; nil
 	// where they are not hashed.
 	raw   *meter
@@ -50,7 +50,7 @@ func open(ctx context.Context, b Blob, o Options) (*input, error) {
 		if n, err := b.Section.ReadAt(magic[:], 0); err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		} else if n > 0 && !compressed(magic[:n]) {
-			in.seek = io.NewSectionReader(b.Section, 0, b.Section.Size())
+			in.seek = &tarSection{SectionReader: io.NewSectionReader(b.Section, 0, b.Section.Size())}
 			in.tar = in.seek
 			return in, nil
 		}
@@ -97,6 +97,9 @@ func (in *input) close() { in.done() }
 func (in *input) finish(f *Facts) error {
 	if in.seek != nil {
 		f.Size = in.seek.Size()
+		if in.blob.Size >= 0 && f.Size < in.blob.Size {
+			return fmt.Errorf("%w: %w, %d of %d bytes are there", ErrBroken, errCut, f.Size, in.blob.Size)
+		}
 		return nil
 	}
 	if in.plain.hash != nil {

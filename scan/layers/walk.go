@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -54,7 +53,10 @@ func Walk(ctx context.Context, b Blob, o Options) (*Facts, error) {
 		return nil, err
 	}
 	defer in.close()
-	w := &walker{ctx: ctx, o: o, f: &Facts{Owners: map[string]packages.Owner{}}, section: in.seek}
+	w := newWalker(ctx, o)
+	if in.seek != nil {
+		w.section = in.seek.SectionReader
+	}
 	if err := w.walk(in.tar); err != nil {
 		// A wrong digest or a cut blob explains a broken tar, and not the reverse.
 		if errors.Is(err, ErrBroken) {
@@ -64,12 +66,33 @@ func Walk(ctx context.Context, b Blob, o Options) (*Facts, error) {
 		}
 		return nil, err
 	}
+	if in.seek != nil && in.seek.ended {
+		// It may be cut at the border of two entries: only the digests can tell.
+		o.Verify = true
+		f, err := Walk(ctx, b, o)
+		if err == nil && !f.Verified {
+			f.incomplete("end", "", "whatever is missing: no mark ends the layer, and no digest tells whether it is whole")
+		}
+		return f, err
+	}
 	if err := in.finish(w.f); err != nil {
 		return nil, err
 	}
-	w.compact()
-	w.f.Index = w.paths.index()
+	w.finish()
 	return w.f, nil
+}
+
+func newWalker(ctx context.Context, o Options) *walker {
+	return &walker{ctx: ctx, o: o, f: &Facts{Owners: map[string]packages.Owner{}}, sparse: maxSparse}
+}
+
+// finish makes the index, and takes out what the layer itself has replaced.
+func (w *walker) finish() {
+	if w.paths.links.full {
+		w.f.incomplete("links", "", "where some entries below replaced links lie")
+	}
+	w.f.Index = w.paths.index()
+	w.compact()
 }
 
 // walker is the state of one walk.
@@ -80,9 +103,10 @@ type walker struct {
 	paths builder
 	// section is set where contents are read by position.
 	section *io.SectionReader
-	// byPath finds facts for hard links: index into DriverFiles and Runtimes.
-	driver, runtime map[string]int
-	buf             []byte
+	known
+	// sparse is how many bytes of sparse files may still be read.
+	sparse int64
+	buf    []byte
 	// depends counts the dependencies that are kept.
 	depends int
 }
@@ -112,15 +136,17 @@ func (w *walker) walk(r io.Reader) error {
 			w.f.incomplete("entries", h.Name, "all later entries of the layer")
 			return nil
 		}
-		if w.paths.size() > w.o.Limits.IndexBytes {
+		if w.paths.size > w.o.Limits.IndexBytes {
 			w.f.incomplete("index-bytes", h.Name, "all later entries of the layer")
 			return nil
 		}
-		err = w.entry(h, content{tr, w.position(h)})
+		err = w.entry(h, w.content(h, tr))
 		switch {
 		case errors.Is(err, errLimit):
 			w.f.incomplete("layer-bytes", h.Name, "everything behind the first bytes of the layer")
 			return nil
+		case errors.Is(err, errSparse):
+			w.f.incomplete("sparse-bytes", h.Name, "what sparse files hold behind their first bytes")
 		case err != nil && w.ctx.Err() != nil:
 			return w.ctx.Err()
 		case err != nil:
@@ -146,13 +172,6 @@ const (
 	whiteoutPrefix = ".wh."
 	opaqueMarker   = ".wh..wh..opq"
 )
-
-// content is that of a regular file.
-type content struct {
-	io.Reader
-	// at yields the content by position, nil where it comes as a stream.
-	at func() (io.ReaderAt, error)
-}
 
 // entry takes one entry of the tar.
 func (w *walker) entry(h *tar.Header, c content) error {
@@ -248,8 +267,11 @@ func (w *walker) conf(abs string, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if !whole || len(w.f.Conf) >= 1000 {
+	if !whole || len(w.f.Conf) >= w.o.Limits.Facts {
 		w.f.incomplete("ld.so.conf", abs, "directories of the linker's configuration")
+	}
+	if len(w.f.Conf) >= w.o.Limits.Facts {
+		return nil
 	}
 	c := ConfFile{Path: abs}
 	sc := bufio.NewScanner(strings.NewReader(string(b)))
@@ -260,6 +282,7 @@ func (w *walker) conf(abs string, r io.Reader) error {
 		}
 	}
 	w.f.Conf = append(w.f.Conf, c)
+	w.from(abs, &w.confs)
 	return nil
 }
 
@@ -269,26 +292,6 @@ func quote(name string) string {
 		name = name[:200] + "…"
 	}
 	return fmt.Sprintf("%q", name)
-}
-
-// forget drops facts of an entry that a later one of the same tar replaces.
-// They stay in the lists without a path until compact: a tar may replace each
-// of its entries.
-func (w *walker) forget(abs string) {
-	if i, ok := w.driver[abs]; ok {
-		w.f.DriverFiles[i] = facts.DriverFile{}
-		delete(w.driver, abs)
-	}
-	if i, ok := w.runtime[abs]; ok {
-		w.f.Runtimes[i] = facts.Runtime{}
-		delete(w.runtime, abs)
-	}
-}
-
-// compact takes out what was forgotten.
-func (w *walker) compact() {
-	w.f.DriverFiles = slices.DeleteFunc(w.f.DriverFiles, func(f facts.DriverFile) bool { return f.Path == "" })
-	w.f.Runtimes = slices.DeleteFunc(w.f.Runtimes, func(f facts.Runtime) bool { return f.Path == "" })
 }
 
 func (w *walker) addDriver(d facts.DriverFile) {

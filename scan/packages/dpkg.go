@@ -165,11 +165,16 @@ func DpkgListOwner(p string) (string, bool) {
 }
 
 // ReadDpkgList reads a list of paths: a .list file, or md5sums whose lines
-// begin with a checksum. keep gets absolute paths.
+// begin with a checksum. keep gets absolute paths. The error is [ErrLimit]
+// where the file is too large, or that of r.
 func ReadDpkgList(r io.Reader, keep func(string)) error {
-	sc := bufio.NewScanner(&io.LimitedReader{R: r, N: maxStatus})
+	lr := &io.LimitedReader{R: r, N: maxStatus}
+	sc := bufio.NewScanner(lr)
 	sc.Buffer(make([]byte, 0, 4<<10), 64<<10)
-	for sc.Scan() {
+	for n := 0; sc.Scan(); n++ {
+		if n >= maxListed {
+			return fmt.Errorf("more than %d paths: %w", maxListed, ErrLimit)
+		}
 		line := sc.Text()
 		if line == "" {
 			continue
@@ -186,6 +191,9 @@ func ReadDpkgList(r io.Reader, keep func(string)) error {
 	}
 	if errors.Is(sc.Err(), bufio.ErrTooLong) {
 		return fmt.Errorf("a line of more than 65536 bytes: %w", ErrLimit)
+	}
+	if sc.Err() == nil && lr.N == 0 {
+		return fmt.Errorf("more than %d bytes: %w", maxStatus, ErrLimit)
 	}
 	return sc.Err()
 }
