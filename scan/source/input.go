@@ -112,11 +112,16 @@ func Streamed(input string) bool {
 	return magic[0] == 0x1f && magic[1] == 0x8b || string(magic) == "\x28\xb5\x2f\xfd"
 }
 
-// OpenFile opens an input for [OpenStream].
-func OpenFile(input string) (*os.File, error) {
+// OpenFile opens an input for [OpenStream]. It waits for the writer of a named
+// pipe until the context ends. The error is of type [Error], or the context's
+// cause.
+func OpenFile(ctx context.Context, input string) (*os.File, error) {
 	_, p := cutPrefix(input)
-	f, err := os.Open(p)
+	f, err := openWaiting(ctx, p)
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
 		return nil, fail(input, "opening", err)
 	}
 	return f, nil

@@ -72,7 +72,7 @@ type memory struct {
 
 // fill reads the tar.
 func (m *memory) fill(ctx context.Context, r io.Reader, visit Visitor) error {
-	br := bufio.NewReaderSize(r, 1<<20)
+	br := bufio.NewReaderSize(newInterruptible(ctx, r), 1<<20)
 	plain, done, err := inflate(br)
 	if err != nil {
 		return err

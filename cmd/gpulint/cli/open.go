@@ -79,7 +79,7 @@ func (r *runner) input(ctx context.Context, in string) {
 	case in == "-":
 		r.stream(ctx, "standard input", r.in, "")
 	case source.Streamed(in):
-		f, err := source.OpenFile(in)
+		f, err := source.OpenFile(ctx, in)
 		if err != nil {
 			r.fail(ctx, in, err)
 			return
