@@ -81,7 +81,7 @@ func installed(img *facts.Image) map[packageID]*facts.Package {
 func (d *deriver) subject() facts.Subject {
 	return facts.Subject{
 		ID: d.id, Kind: facts.KindImage, Ref: d.img.Ref, Name: d.img.Name, Digest: d.img.Digest,
-		Platform: d.img.Platform, IndexPlatforms: d.img.IndexPlatforms, Verified: d.img.Verified,
+		Platform: d.img.Platform, IndexPlatforms: d.img.IndexPlatforms, AbsentPlatforms: d.img.AbsentPlatforms, Verified: d.img.Verified,
 		ImageKinds: d.exemptKinds(), Layers: d.img.Layers, Base: d.img.Base, Needs: d.needs(),
 	}
 }

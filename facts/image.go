@@ -23,6 +23,8 @@ type Image struct {
 	Platform string `json:"platform"`
 	// IndexPlatforms are all platforms of the index that the image came from.
 	IndexPlatforms []string `json:"index_platforms,omitempty"`
+	// AbsentPlatforms are those of them whose images the archive does not hold.
+	AbsentPlatforms []string `json:"absent_platforms,omitempty"`
 	// Verified says that every blob was read whole and its digest holds.
 	Verified bool   `json:"verified"`
 	Config   Config `json:"config"`

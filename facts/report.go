@@ -48,7 +48,9 @@ type Subject struct {
 	Platform string `json:"platform,omitempty"`
 	// IndexPlatforms are all platforms of the index the image came from.
 	IndexPlatforms []string `json:"index_platforms,omitempty"`
-	Verified       bool     `json:"verified"`
+	// AbsentPlatforms are those of them whose images the archive does not hold.
+	AbsentPlatforms []string `json:"absent_platforms,omitempty"`
+	Verified        bool     `json:"verified"`
 	// ImageKinds are what the content says the image is for, such as dcgm or
 	// driver-container: files of the driver are expected there.
 	ImageKinds []string `json:"image_kinds,omitempty"`

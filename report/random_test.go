@@ -74,7 +74,7 @@ func (g generator) subject(id string) facts.Subject {
 	s := facts.Subject{
 		ID: id, Kind: g.word(facts.KindImage, facts.KindConfig, facts.KindWorkload, facts.KindNode, facts.KindResource), Ref: g.text(),
 		Name: g.word("acme/a", "acme/b", ""), Digest: g.digest(), Platform: g.word("linux/amd64", "linux/arm64", ""),
-		IndexPlatforms: g.texts(2), Verified: g.IntN(2) == 0, ImageKinds: g.texts(2),
+		IndexPlatforms: g.texts(2), AbsentPlatforms: g.texts(2), Verified: g.IntN(2) == 0, ImageKinds: g.texts(2),
 	}
 	s.Layers = several(g, 3, func() facts.Layer {
 		return facts.Layer{

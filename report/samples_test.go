@@ -99,7 +99,7 @@ func hostile(s string) *facts.Report {
 	return &facts.Report{
 		Tool: facts.Tool{Name: "gpulint", Version: s, Matrix: s},
 		Subjects: []facts.Subject{
-			{ID: s, Kind: facts.KindImage, Ref: s, Name: s, Platform: s, IndexPlatforms: []string{s}, ImageKinds: []string{s}, Needs: &facts.Needs{}},
+			{ID: s, Kind: facts.KindImage, Ref: s, Name: s, Platform: s, IndexPlatforms: []string{s}, AbsentPlatforms: []string{s}, ImageKinds: []string{s}, Needs: &facts.Needs{}},
 			{ID: s + "#2", Kind: facts.KindImage, Ref: s, Name: s, Platform: s},
 		},
 		Targets:  []facts.Target{{Name: s, Driver: s}},

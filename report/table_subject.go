@@ -38,6 +38,9 @@ func (t *table) subject(s facts.Subject, all []facts.Subject) {
 	if others := unseen(s, all); len(others) > 0 {
 		t.text(2, "the index also has "+strings.Join(others, ", ")+" (--platform all)")
 	}
+	if len(s.AbsentPlatforms) > 0 {
+		t.text(2, "the index names "+strings.Join(s.AbsentPlatforms, ", ")+" too, but the archive does not hold it")
+	}
 	if b := s.Base; b != nil {
 		t.text(2, baseText(*b))
 	}
@@ -89,7 +92,7 @@ func totalSize(layers []facts.Layer) int64 {
 // unseen are the platforms of a subject's index that the report does not have.
 func unseen(s facts.Subject, all []facts.Subject) []string {
 	return slices.DeleteFunc(slices.Clone(s.IndexPlatforms), func(p string) bool {
-		return p == s.Platform || slices.ContainsFunc(all, func(o facts.Subject) bool { return o.Ref == s.Ref && o.Platform == p })
+		return p == s.Platform || slices.Contains(s.AbsentPlatforms, p) || slices.ContainsFunc(all, func(o facts.Subject) bool { return o.Ref == s.Ref && o.Platform == p })
 	})
 }
 

@@ -175,7 +175,7 @@ func largestFirst(ls []source.Layer) []int {
 func header(img *source.Image) *facts.Image {
 	out := &facts.Image{
 		Schema: facts.SchemaFacts, Ref: img.Ref, Name: img.Name, Source: img.Kind, Digest: img.Digest,
-		ConfigDigest: img.ConfigDigest, Platform: img.Platform, IndexPlatforms: img.IndexPlatforms,
+		ConfigDigest: img.ConfigDigest, Platform: img.Platform, IndexPlatforms: img.IndexPlatforms, AbsentPlatforms: img.AbsentPlatforms,
 		Layers: []facts.Layer{},
 	}
 	if img.Config == nil {

@@ -160,7 +160,7 @@ func TestSeveralImages(t *testing.T) {
 		names string
 		refs  []string
 	}{
-		"oci":    {testimage.Tar(testimage.Layout(a, c)...), "one two", []string{"#one", "#two"}},
+		"oci":    {testimage.Tar(testimage.Layout(a, c)...), "one two", []string{"#one:1", "#two:1"}},
 		"docker": {docker, "one ", []string{"#one:1", "#" + c.Config.Digest}},
 	} {
 		input := write(t, tt.data)

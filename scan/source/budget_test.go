@@ -17,12 +17,14 @@ func TestRepeatedConfiguration(t *testing.T) {
 	const n = maxMetadata/(7<<20) + 2
 	named := make([]testimage.Blob, n)
 	same := make([]testimage.Blob, n)
+	blobs := []testimage.Blob{b.Config, b.Layers[0], b.Layers[1]}
 	for i := range n {
-		named[i], same[i] = b.Manifest, b.Manifest
+		m := withManifest(b, strings.Replace(string(b.Manifest.Data), "{", `{"n":`+itoa(int64(i))+",", 1)).Manifest
+		blobs = append(blobs, m)
+		named[i], same[i] = m, m
 		named[i].Notes = map[string]string{"io.containerd.image.name": "app" + itoa(int64(i))}
 		same[i].Platform = nil
 	}
-	blobs := []testimage.Blob{b.Manifest, b.Config, b.Layers[0], b.Layers[1]}
 	entry := strings.TrimSuffix(docker25(b)[1:], "]")
 	docker := []testimage.File{
 		testimage.Text("manifest.json", "["+entry+strings.Repeat(","+entry, n)+"]"),

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
@@ -31,6 +33,9 @@ func (r *resolver) docker(a members) ([]*Image, error) {
 	if len(list) == 0 || len(list) > maxImages {
 		return nil, fail(r.ref, "reading manifest.json", fmt.Errorf("it lists %d images", len(list)))
 	}
+	if list, err = r.pickDocker(a, list); err != nil {
+		return nil, err
+	}
 	var images []*Image
 	var last error
 	for _, e := range list {
@@ -52,6 +57,45 @@ func (r *resolver) docker(a members) ([]*Image, error) {
 		return nil, last
 	}
 	return images, nil
+}
+
+// pickDocker keeps the images that a location names: by name or tag, by the
+// digest of the configuration, or by @INDEX.
+func (r *resolver) pickDocker(a members, list []dockerEntry) ([]dockerEntry, error) {
+	pick := r.loc.pick
+	if pick == "" {
+		return list, nil
+	}
+	var out []dockerEntry
+	for _, how := range named(pick) {
+		for _, e := range list {
+			if i := slices.IndexFunc(e.RepoTags, how); i >= 0 {
+				out = append(out, dockerEntry{e.Config, e.RepoTags[i:], e.Layers})
+			}
+		}
+		if len(out) > 0 {
+			return out, nil
+		}
+	}
+	labels := make([]string, 0, len(list))
+	for i, e := range list {
+		raw, err := a.read(e.Config, maxConfig)
+		if r.bytes += int64(len(raw)); err != nil {
+			return nil, fail(r.ref, "reading the configuration", err)
+		}
+		if err := r.budget(); err != nil {
+			return nil, fail(r.ref, "reading the configuration", err)
+		}
+		if digest := digestOf(raw); digest == pick || "@"+strconv.Itoa(i) == pick {
+			out = append(out, e)
+		} else {
+			labels = append(labels, firstTag(e, digest))
+		}
+	}
+	if len(out) == 0 {
+		return nil, r.notThere(labels)
+	}
+	return out, nil
 }
 
 func firstTag(e dockerEntry, digest string) string {

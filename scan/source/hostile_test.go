@@ -119,11 +119,16 @@ func TestAbsentPlatforms(t *testing.T) {
 	if got := strings.Join(s.Images[0].IndexPlatforms, " "); s.Images[0].Platform != "linux/arm64" || !strings.Contains(got, "linux/amd64") {
 		t.Errorf("%s of %s", s.Images[0].Platform, got)
 	}
-	for _, o := range []Options{{Platforms: []string{"linux/amd64"}}, {AllPlatforms: true}} {
-		_, err = openInput(t, input, o)
-		if err == nil || !strings.Contains(err.Error(), amd.Manifest.Digest) || !strings.Contains(err.Error(), "is missing in the archive") {
-			t.Errorf("%+v: %v", o, err)
-		}
+	s, err = openInput(t, input, Options{AllPlatforms: true})
+	if err != nil || len(s.Images) != 1 || strings.Join(s.Images[0].AbsentPlatforms, " ") != "linux/amd64" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	_, err = openInput(t, input, Options{Platforms: []string{"linux/amd64"}})
+	isError(t, err, input, "the index names an image for linux/amd64, "+amd.Manifest.Digest+", but it is missing in the archive")
+	none := write(t, testimage.Tar(testimage.Without(testimage.Without(testimage.NestedLayout(amd, arm), blobName(amd.Manifest)), blobName(arm.Manifest))...))
+	for _, o := range []Options{{}, {AllPlatforms: true}} {
+		_, err = openInput(t, none, o)
+		isError(t, err, none, "is missing in the archive")
 	}
 }
 

@@ -5,39 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 )
-
-// inputPrefixes are the kinds of input that a path may be given by name.
-var inputPrefixes = []string{"oci-archive:", "docker-archive:", "oci:", "rootfs:"}
-
-// cutPrefix takes the kind off an input.
-func cutPrefix(input string) (kind, path string) {
-	for _, prefix := range inputPrefixes {
-		if rest, ok := strings.CutPrefix(input, prefix); ok {
-			return prefix, rest
-		}
-	}
-	return "", input
-}
 
 // OpenInput opens what is at a path: an OCI layout directory, an OCI archive,
 // a docker archive, or the root directory of a file system, told apart by
-// content. The path may carry one of the prefixes oci:, oci-archive:,
-// docker-archive: and rootfs:. The error is of type [Error].
+// content. The prefixes oci:, oci-archive:, docker-archive: and rootfs: allow
+// one of these forms only, and a name, a tag or a digest after the path one
+// image only: oci:DIR:TAG, docker-archive:FILE:NAME:TAG, oci:DIR@DIGEST. The
+// error is of type [Error].
 func OpenInput(ctx context.Context, input string, o Options) (*Set, error) {
 	w, err := parsePlatforms(o)
 	if err != nil {
 		return nil, &Error{Ref: input, Op: "--platform", Err: err, Usage: true, Hint: hintOf(err)}
 	}
-	kind, p := cutPrefix(input)
+	loc := locate(input)
+	p := loc.path
 	st, err := os.Stat(p)
 	if err != nil {
 		return nil, fail(input, "opening", err)
 	}
-	r := &resolver{ref: input, wanted: w}
+	if err := loc.suits(st); err != nil {
+		return nil, fail(input, "opening", err)
+	}
+	r := &resolver{ref: input, loc: loc, wanted: w}
 	switch {
-	case kind == "rootfs:":
+	case loc.form == formRootfs:
 		root, err := os.OpenRoot(p)
 		if err != nil {
 			return nil, fail(input, "opening", err)
@@ -89,7 +81,7 @@ func rootLike(root *os.Root) bool {
 // Streamed says whether an input can only be read as a stream: a pipe, or an
 // archive that is compressed as a whole. The path may carry a prefix.
 func Streamed(input string) bool {
-	_, p := cutPrefix(input)
+	p := locate(input).path
 	st, err := os.Stat(p)
 	if err != nil || st.IsDir() {
 		return false
@@ -116,7 +108,7 @@ func Streamed(input string) bool {
 // pipe until the context ends. The error is of type [Error], or the context's
 // cause.
 func OpenFile(ctx context.Context, input string) (*os.File, error) {
-	_, p := cutPrefix(input)
+	p := locate(input).path
 	f, err := openWaiting(ctx, p)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -135,12 +127,12 @@ func (r *resolver) directory(ctx context.Context, p string) (*Set, error) {
 	}
 	d := &directory{root}
 	if !d.exists("index.json") {
-		if rootLike(root) {
+		if r.loc.form == "" && rootLike(root) {
 			return r.rootfs(d), nil
 		}
 		return nil, errors.Join(fail(r.ref, "opening", hintf(
 			"an OCI layout has an index.json; a root file system is named rootfs:DIR",
-			"the directory is neither an OCI layout nor a root file system")), d.Close())
+			"the directory is %s", map[bool]string{true: "neither an OCI layout nor a root file system", false: "no OCI layout"}[r.loc.form == ""])), d.Close())
 	}
 	r.kind, r.store = KindOCILayout, &blobStore{d}
 	images, err := r.layout(ctx, d)
@@ -159,11 +151,11 @@ func (r *resolver) layout(ctx context.Context, f files) ([]*Image, error) {
 	if err != nil {
 		return nil, fail(r.ref, "reading index.json", err)
 	}
-	entries, err := r.entries(ctx, raw, "", 0)
+	groups, err := r.groups(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
-	return r.open(ctx, entries)
+	return r.open(ctx, groups)
 }
 
 // archive opens the images of an archive. docker save writes both forms since
@@ -172,10 +164,16 @@ func (r *resolver) layout(ctx context.Context, f files) ([]*Image, error) {
 func (r *resolver) archive(ctx context.Context, a members) ([]*Image, error) {
 	oci, docker := a.exists("index.json"), a.exists("manifest.json")
 	switch {
+	case r.loc.form == formArchive && !oci:
+		return nil, fail(r.ref, "reading the archive", hintf("leave oci-archive: away, and its form is told by its content", "it is no OCI archive: it has no index.json"))
+	case r.loc.form == formDocker && !docker:
+		return nil, fail(r.ref, "reading the archive", hintf("leave docker-archive: away, and its form is told by its content", "it is no docker archive: it has no manifest.json"))
+	case r.loc.form == formDocker:
+		return r.docker(a)
 	case oci:
 		r.kind, r.store = KindOCIArchive, &blobStore{a}
 		images, err := r.layout(ctx, a)
-		if err == nil || !docker || errors.Is(err, errDigest) {
+		if err == nil || !docker || r.loc.form != "" || errors.Is(err, errDigest) {
 			return images, err
 		}
 		if alt, aerr := r.docker(a); aerr == nil {

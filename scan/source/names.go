@@ -5,18 +5,29 @@ import (
 	"strings"
 )
 
-// annotatedName is the name that an index gives one of its images, tag
-// stripped. containerd and docker write the whole name; others a tag alone,
-// which names nothing.
-func annotatedName(a map[string]string) string {
-	if n := a["io.containerd.image.name"]; n != "" {
-		return stripTag(n)
+// fullName is the name that an index gives one of its images. containerd and
+// docker write the whole name; others a tag alone.
+func fullName(a map[string]string) string {
+	n := a["io.containerd.image.name"]
+	if n == "" {
+		n = a["org.opencontainers.image.ref.name"]
 	}
-	if n := a["org.opencontainers.image.ref.name"]; strings.ContainsAny(n, ":/") {
-		return stripTag(n)
+	if len(n) > maxShownName {
+		n = n[:maxShownName]
 	}
-	return ""
+	return n
 }
+
+// repository is the repository of such a name: a tag alone names none.
+func repository(full string) string {
+	if !strings.ContainsAny(full, ":/") {
+		return ""
+	}
+	return stripTag(full)
+}
+
+// maxShownName bounds names of archives, in bytes.
+const maxShownName = 512
 
 // stripTag drops tag and digest of a reference, without checking it: what is
 // in an archive is only a name.
@@ -25,8 +36,8 @@ func stripTag(ref string) string {
 	if i := strings.LastIndexByte(ref, ':'); i > strings.LastIndexByte(ref, '/') {
 		ref = ref[:i]
 	}
-	if len(ref) > 512 {
-		ref = ref[:512]
+	if len(ref) > maxShownName {
+		ref = ref[:maxShownName]
 	}
 	return ref
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -53,35 +54,44 @@ func platformText(p *v1.Platform) string {
 	return s
 }
 
-// choose picks the entries of an index by what is wanted.
+// choose picks the entries of an image by what is wanted. Of one that was saved
+// with some of its platforms only, those that are there are taken.
 func (w wanted) choose(entries []entry) ([]entry, error) {
-	if w.all || len(entries) == 0 {
-		return entries, nil
+	there := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return e.absent })
+	if len(there) == 0 { // opening one says which blob is missing
+		there = entries[:1]
+	}
+	if w.all {
+		return there, nil
 	}
 	if len(w.platforms) == 0 {
-		linux := v1.Platform{OS: "linux", Architecture: "amd64"}
-		for _, e := range entries {
-			if e.desc.Platform != nil && matches(*e.desc.Platform, linux) && !e.absent {
-				return []entry{e}, nil
-			}
+		if e, ok := ofPlatform(there, v1.Platform{OS: "linux", Architecture: "amd64"}); ok {
+			return []entry{e}, nil
 		}
-		return entries[:1], nil
+		return there[:1], nil
 	}
 	var out []entry
 	for _, p := range w.platforms {
-		found := false
-		for _, e := range entries {
-			if e.desc.Platform != nil && matches(*e.desc.Platform, p) {
-				out, found = append(out, e), true
-				break
+		e, ok := ofPlatform(there, p)
+		if !ok {
+			if e, ok = ofPlatform(entries, p); ok {
+				return nil, hintf("save it with that platform, as skopeo copy --all does", "the index names an image for %s, %s, but it is missing in the archive",
+					platformText(&p), e.desc.Digest)
 			}
-		}
-		if !found {
 			return nil, hintf("name one of them with --platform, or all", "no image for %s: the index has %s",
 				platformText(&p), strings.Join(platformsOf(entries), ", "))
 		}
+		out = append(out, e)
 	}
 	return out, nil
+}
+
+func ofPlatform(entries []entry, want v1.Platform) (entry, bool) {
+	i := slices.IndexFunc(entries, func(e entry) bool { return e.desc.Platform != nil && matches(*e.desc.Platform, want) })
+	if i < 0 {
+		return entry{}, false
+	}
+	return entries[i], true
 }
 
 func platformsOf(entries []entry) []string {

@@ -3,10 +3,11 @@ package source
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // store yields the blobs of a source by their descriptors.
@@ -25,14 +26,19 @@ type store interface {
 // entry is one image of an index.
 type entry struct {
 	desc v1.Descriptor
-	name string
+	// name is the repository, full the name with its tag as the index has it.
+	name, full string
+	// within are the digests of the indexes around it.
+	within []string
 	// absent says that the source is known not to have it.
 	absent bool
 }
 
 // resolver opens the images that an index or manifest names.
 type resolver struct {
-	ref    string
+	ref string
+	// loc is what ref names, of an input.
+	loc    location
 	kind   string
 	store  store
 	wanted wanted
@@ -65,7 +71,7 @@ func (r *resolver) root(ctx context.Context, d v1.Descriptor, raw []byte, name s
 	if err != nil {
 		return nil, err
 	}
-	return r.open(ctx, entries)
+	return r.open(ctx, []*group{{digest: d.Digest.String(), index: true, entries: entries}})
 }
 
 // single checks that an image without an index is of the platform asked for.
@@ -87,8 +93,8 @@ func orUnknown(s string) string {
 	return s
 }
 
-// entries lists the images of an index, those of indexes inside it included.
-func (r *resolver) entries(ctx context.Context, raw []byte, name string, depth int) ([]entry, error) {
+// children are the descriptors of an index, attestations left out.
+func (r *resolver) children(raw []byte, depth int) ([]v1.Descriptor, error) {
 	index, err := v1.ParseIndexManifest(bytes.NewReader(raw))
 	if err != nil {
 		return nil, fail(r.ref, "reading the index", fmt.Errorf("invalid index: %w", err))
@@ -99,67 +105,88 @@ func (r *resolver) entries(ctx context.Context, raw []byte, name string, depth i
 	if r.indexes++; r.indexes > maxIndexes {
 		return nil, fail(r.ref, "reading the index", fmt.Errorf("more than %d indexes", maxIndexes))
 	}
+	return slices.DeleteFunc(index.Manifests, func(d v1.Descriptor) bool {
+		return d.Annotations[attestation] != "" || d.Platform != nil && d.Platform.OS == "unknown"
+	}), nil
+}
+
+// entries lists the images of an index, those of indexes inside it included.
+func (r *resolver) entries(ctx context.Context, raw []byte, name string, depth int) ([]entry, error) {
+	descriptors, err := r.children(raw, depth)
+	if err != nil {
+		return nil, err
+	}
 	var out []entry
-	for _, d := range index.Manifests {
-		if d.Annotations[attestation] != "" || d.Platform != nil && d.Platform.OS == "unknown" {
-			continue
+	for _, d := range descriptors {
+		inner, err := r.expand(ctx, d, name, depth)
+		if err != nil {
+			return nil, err
 		}
-		n := annotatedName(d.Annotations)
-		if n == "" {
-			n = name
-		}
-		switch {
-		case d.MediaType == types.OCIImageIndex || d.MediaType == types.DockerManifestList:
-			if !r.store.has(d) {
-				continue
-			}
-			b, err := r.fetch(ctx, d, maxManifest, "reading an index")
-			if err != nil {
-				return nil, err
-			}
-			inner, err := r.entries(ctx, b, n, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, inner...)
-		default:
-			out = append(out, entry{desc: d, name: n})
-		}
-		if len(out) > maxImages {
+		if out = append(out, inner...); len(out) > maxImages {
 			return nil, fail(r.ref, "reading the index", fmt.Errorf("more than %d images", maxImages))
 		}
 	}
 	return out, nil
 }
 
-// open opens the wanted images of an index. Entries of different names are
-// different images, and each is taken by its own.
-func (r *resolver) open(ctx context.Context, entries []entry) ([]*Image, error) {
-	if len(entries) == 0 {
-		return nil, fail(r.ref, "reading the index", fmt.Errorf("it has no image"))
+// expand lists the images behind a descriptor of an index.
+func (r *resolver) expand(ctx context.Context, d v1.Descriptor, name string, depth int) ([]entry, error) {
+	full := fullName(d.Annotations)
+	if n := repository(full); n != "" {
+		name = n
+	}
+	if !d.MediaType.IsIndex() || !r.store.has(d) {
+		return []entry{{desc: d, name: name, full: full, absent: !r.store.has(d)}}, nil
+	}
+	b, err := r.fetch(ctx, d, maxManifest, "reading an index")
+	if err != nil {
+		return nil, err
+	}
+	inner, err := r.entries(ctx, b, name, depth+1)
+	for i := range inner {
+		inner[i].within = append(inner[i].within, d.Digest.String())
+	}
+	return inner, err
+}
+
+// open opens the wanted platforms of images.
+func (r *resolver) open(ctx context.Context, groups []*group) ([]*Image, error) {
+	groups, err := r.pick(groups)
+	if err != nil {
+		return nil, err
+	}
+	if len(groups) == 0 || len(groups[0].entries) == 0 {
+		return nil, fail(r.ref, "reading the index", errors.New("it has no image"))
 	}
 	var images []*Image
-	groups := byName(entries)
+	labels := map[string]bool{}
 	for _, g := range groups {
-		g = r.describe(ctx, g)
-		chosen, err := r.wanted.choose(g)
+		ref := r.ref
+		if len(groups) > 1 {
+			label := g.label()
+			if labels[label] { // the name was given to another image before
+				label += "@" + g.digest
+			}
+			labels[label] = true
+			ref += "#" + label
+		}
+		if len(g.entries) > 1 || len(r.wanted.platforms) > 0 {
+			for i := range g.entries {
+				g.entries[i] = r.describe(ctx, g.entries[i])
+			}
+		}
+		chosen, err := r.wanted.choose(g.entries)
 		if err != nil {
-			return nil, fail(r.ref, "choosing the platform", err)
+			return nil, fail(ref, "choosing the platform", err)
 		}
 		for _, e := range chosen {
-			raw, err := r.fetch(ctx, e.desc, maxManifest, "reading the manifest")
+			img, err := r.chosen(ctx, e)
 			if err != nil {
 				return nil, err
 			}
-			img, err := r.image(ctx, e, raw)
-			if err != nil {
-				return nil, err
-			}
-			if len(g) > 1 {
-				img.IndexPlatforms = platformsOf(g)
-			}
-			if len(groups) > 1 {
-				img.Ref += "#" + e.name
+			img.Ref = ref
+			if len(g.entries) > 1 {
+				img.IndexPlatforms, img.AbsentPlatforms = platformsOf(g.entries), platformsOf(absent(g.entries))
 			}
 			images = append(images, img)
 		}
@@ -167,52 +194,42 @@ func (r *resolver) open(ctx context.Context, entries []entry) ([]*Image, error) 
 	return images, nil
 }
 
-// byName groups the entries of an index by their names, in order. Entries
-// without a name but with one platform more than once are images by
-// themselves.
-func byName(entries []entry) [][]entry {
-	var out [][]entry
-	at := map[string]int{}
-	for _, e := range entries {
-		i, ok := at[e.name]
-		if !ok {
-			i = len(out)
-			at[e.name] = i
-			out = append(out, nil)
-		}
-		out[i] = append(out[i], e)
+// chosen opens an image of an index.
+func (r *resolver) chosen(ctx context.Context, e entry) (*Image, error) {
+	raw, err := r.fetch(ctx, e.desc, maxManifest, "reading the manifest")
+	if err != nil {
+		return nil, err
 	}
-	return out
+	return r.image(ctx, e, raw)
 }
 
-// describe fills in platforms that an index does not state, as that of an OCI
-// layout does not, from the configurations; and puts blobs that are there
-// first, for an archive may hold one platform of many.
-func (r *resolver) describe(ctx context.Context, g []entry) []entry {
-	var there, missing []entry
-	for _, e := range g {
-		if !r.store.has(e.desc) {
-			e.absent = true
-			missing = append(missing, e)
-			continue
-		}
-		if e.desc.Platform == nil && len(g) > 1 {
-			if raw, err := r.fetch(ctx, e.desc, maxManifest, ""); err == nil {
-				if m, err := parseManifest(raw); err == nil {
-					if b, err := r.fetch(ctx, m.Config, maxConfig, ""); err == nil {
-						if c, err := parseConfig(b); err == nil {
-							e.desc.Platform = c.Platform()
-						}
-					}
-				}
-			}
-		}
-		there = append(there, e)
+// absent are the entries that the source is known not to have.
+func absent(entries []entry) []entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return !e.absent })
+}
+
+// describe fills in a platform that an index does not state, as that of an OCI
+// layout does not, from the configuration.
+func (r *resolver) describe(ctx context.Context, e entry) entry {
+	if e.desc.Platform != nil || e.absent {
+		return e
 	}
-	if len(there) == 0 {
-		return g
+	raw, err := r.fetch(ctx, e.desc, maxManifest, "")
+	if err != nil {
+		return e
 	}
-	return append(there, missing...)
+	m, err := parseManifest(raw)
+	if err != nil {
+		return e
+	}
+	b, err := r.fetch(ctx, m.Config, maxConfig, "")
+	if err != nil {
+		return e
+	}
+	if c, err := parseConfig(b); err == nil {
+		e.desc.Platform = c.Platform()
+	}
+	return e
 }
 
 // budget is an error once all metadata is larger than its limit.

@@ -50,8 +50,9 @@ type Image struct {
 	ConfigDigest string
 	// Platform is os/arch[/variant] as the configuration says.
 	Platform string
-	// IndexPlatforms are all platforms of the index.
-	IndexPlatforms []string
+	// IndexPlatforms are all platforms of the index, AbsentPlatforms those whose
+	// images the archive does not hold.
+	IndexPlatforms, AbsentPlatforms []string
 	// Annotations are the manifest's.
 	Annotations map[string]string
 	Config      *v1.ConfigFile

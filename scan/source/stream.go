@@ -30,7 +30,8 @@ type Visitor func(ctx context.Context, name string, size int64, r io.Reader) err
 // OpenStream reads an archive of images in one pass, as docker save writes it
 // to a pipe. Which blobs are layers of an image is known at the end, so each
 // that may be one is shown to visit as it comes by; [Layer.Key] names it
-// afterwards. The archive itself may be compressed. The error is of type
+// afterwards. The archive itself may be compressed. A reference with a prefix
+// is held to as by [OpenInput]. The error is of type
 // [Error], or that of visit.
 func OpenStream(ctx context.Context, ref string, r io.Reader, o Options, visit Visitor) (*Set, error) {
 	w, err := parsePlatforms(o)
@@ -48,7 +49,7 @@ func OpenStream(ctx context.Context, ref string, r io.Reader, o Options, visit V
 		}
 		return nil, fail(ref, "reading the archive", err)
 	}
-	res := &resolver{ref: ref, wanted: w}
+	res := &resolver{ref: ref, loc: locate(ref), wanted: w}
 	images, err := res.archive(ctx, m)
 	if err != nil {
 		return nil, err

@@ -78,6 +78,8 @@ func (r *runner) input(ctx context.Context, in string) {
 	switch {
 	case in == "-":
 		r.stream(ctx, "standard input", r.in, "")
+	case source.Stdin(in):
+		r.stream(ctx, in, r.in, "")
 	case source.Streamed(in):
 		f, err := source.OpenFile(ctx, in)
 		if err != nil {
