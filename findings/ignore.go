@@ -29,7 +29,11 @@ func Ignore(list []facts.Finding, rules []string) []facts.Finding {
 func CheckIgnore(ignore []string, rules []facts.Rule) error {
 	for _, s := range ignore {
 		if !slices.ContainsFunc(rules, func(r facts.Rule) bool { return names(s, r.ID, r.Name) }) {
-			return fmt.Errorf("--ignore %q: no such rule; `gpulint rules list` shows IDs and names", s)
+			known := make([]string, 0, len(rules))
+			for _, r := range rules {
+				known = append(known, r.ID+" "+r.Name)
+			}
+			return fmt.Errorf("--ignore %q: no such rule: they are %s", s, strings.Join(known, ", "))
 		}
 	}
 	return nil

@@ -80,17 +80,17 @@ func Known(name string, further ...string) error {
 		return nil
 	}
 	hint := ""
-	if n := nearest(name, names); n != "" {
+	if n := Nearest(name, names); n != "" {
 		hint = fmt.Sprintf("did you mean %s? ", n)
 	}
 	return fmt.Errorf("unknown report format %q: %sformats are %s", name, hint, strings.Join(names, ", "))
 }
 
-// nearest returns the name that was probably meant, or nothing.
-func nearest(name string, names []string) string {
+// Nearest returns the name that was probably meant, or nothing.
+func Nearest(name string, names []string) string {
 	best, found := 3, ""
 	for _, n := range names {
-		if d := levenshtein.ComputeDistance(strings.ToLower(name), n); d < best && d < len(n) {
+		if d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(n)); d < best && d < len(n) {
 			best, found = d, n
 		}
 	}

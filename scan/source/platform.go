@@ -19,7 +19,11 @@ func parsePlatforms(o Options) (wanted, error) {
 	for _, s := range o.Platforms {
 		p, err := v1.ParsePlatform(s)
 		if err != nil || p.OS == "" || p.Architecture == "" {
-			return w, hintf("name os/arch or os/arch/variant, or all", "%q is no platform: want one like linux/amd64", s)
+			hint := "name os/arch or os/arch/variant, or all"
+			if err == nil && p.Architecture == "" && s != "linux" && s != "" {
+				hint = "did you mean linux/" + s + "?"
+			}
+			return w, hintf(hint, "%q is no platform: want one like linux/amd64", s)
 		}
 		w.platforms = append(w.platforms, *p)
 	}

@@ -25,12 +25,9 @@ func Open(ctx context.Context, ref string, o Options) (*Set, error) {
 	if o.PlainHTTP {
 		nameOpts = append(nameOpts, name.Insecure)
 	}
-	r, err := name.ParseReference(ref, nameOpts...)
+	r, err := parseReference(ref, nameOpts...)
 	if err != nil {
-		return nil, &Error{
-			Ref: ref, Op: "reading the reference", Err: err, Usage: true,
-			Hint: "an image is named REPOSITORY[:TAG|@DIGEST]; a file is given with --input",
-		}
+		return nil, err
 	}
 	if o.Keychain == nil {
 		o.Keychain = keychain()

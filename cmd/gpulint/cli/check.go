@@ -23,6 +23,9 @@ func (o *imageOptions) check(args []string) ([]output, error) {
 	if len(args)+len(o.inputs) == 0 {
 		return nil, &usageError{errors.New("no image given"), "name an image of a registry, or a file with --input PATH"}
 	}
+	if slices.Contains(o.inputs, "") {
+		return nil, &usageError{errors.New("--input is empty"), "name a file or directory, or - for standard input; is a variable not set?"}
+	}
 	if err := o.checkBase(); err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // Exit statuses.
@@ -101,45 +100,27 @@ Each flag can be set by a variable: --fail-on by GPULINT_FAIL_ON.`,
 		SilenceErrors: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				hint := "see 'gpulint --help' for the commands"
-				if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
-					hint = fmt.Sprintf("did you mean %s? %s", s[0], hint)
-				}
-				return &usageError{fmt.Errorf("unknown command %q", args[0]), hint}
+				return unknownCommand(cmd, args[0])
 			}
 			return nil
 		},
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd) },
-		Version:           Version(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := fromEnvironment(cmd); err != nil {
+				return err
+			}
+			warnUnknownVariables(cmd, os.Environ())
+			return nil
+		},
+		Version: Version(),
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("gpulint {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{err, fmt.Sprintf("see '%s --help' for the flags", cmd.CommandPath())}
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newImage(), newVersion())
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Run, help.RunE = nil, runHelp
+	}
 	return root
-}
-
-// fromEnvironment sets each flag that was not given from its variable. An empty
-// one is not set: workflows pass on inputs that were left away.
-func fromEnvironment(cmd *cobra.Command) error {
-	var failed error
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		name := variable(f.Name)
-		v, ok := os.LookupEnv(name)
-		if !ok || v == "" || f.Changed || f.Name == "help" || f.Name == "version" || failed != nil {
-			return
-		}
-		if err := cmd.Flags().Set(f.Name, v); err != nil {
-			failed = usagef("%s=%q: %w", name, v, err)
-		}
-	})
-	return failed
-}
-
-// variable is the environment variable of a flag.
-func variable(flag string) string {
-	return "GPULINT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

@@ -31,6 +31,10 @@ func (r *runner) scanOptions() scan.Options {
 // reference scans the images of a reference: of the source that it names, else
 // of a daemon that has it, else of a registry.
 func (r *runner) reference(ctx context.Context, ref string) {
+	if err := source.CheckReference(ref); err != nil {
+		r.fail(ctx, ref, err)
+		return
+	}
 	scheme, rest := source.Scheme(ref)
 	if scheme == "" && source.IsPath(ref) {
 		r.input(ctx, ref)
@@ -55,7 +59,14 @@ func (r *runner) reference(ctx context.Context, ref string) {
 		if err != nil && r.o.verbose && !r.o.quiet {
 			say(r.errw, ref+": asking daemons: "+err.Error())
 		}
-		r.set(ctx, ref, func() (*source.Set, error) { return source.Open(ctx, ref, r.sourceOptions()) }, nil)
+		r.set(ctx, ref, func() (*source.Set, error) {
+			set, err := source.Open(ctx, ref, r.sourceOptions())
+			var se *source.Error
+			if errors.As(err, &se) && !se.Usage && source.FileLike(ref) {
+				se.Hint = "no file of this name is here, so it was taken for an image; a file is given with --input PATH"
+			}
+			return set, err
+		}, nil)
 	default:
 		r.input(ctx, ref)
 	}

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gpulint/gpulint/report"
+)
+
+// fromEnvironment sets each flag that was not given from its variable. An empty
+// one is not set: workflows pass on inputs that were left away.
+func fromEnvironment(cmd *cobra.Command) error {
+	var failed error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		name := variable(f.Name)
+		v, ok := os.LookupEnv(name)
+		if !ok || v == "" || f.Changed || f.Name == "help" || f.Name == "version" || failed != nil {
+			return
+		}
+		if err := cmd.Flags().Set(f.Name, v); err != nil {
+			failed = usagef("%s=%q: %w", name, v, err)
+		}
+	})
+	return failed
+}
+
+// variable is the environment variable of a flag.
+func variable(flag string) string {
+	return "GPULINT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// warnUnknownVariables warns of variables that look like a flag's and are none:
+// a misspelt one would be left out in silence. Those of the project's own tests
+// are no flags.
+func warnUnknownVariables(cmd *cobra.Command, environ []string) {
+	if q := cmd.Flags().Lookup("quiet"); q != nil && q.Changed {
+		return
+	}
+	var known []string
+	for _, c := range append(cmd.Root().Commands(), cmd.Root(), cmd) {
+		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, variable(f.Name)) })
+	}
+	slices.Sort(environ)
+	for _, e := range environ {
+		name, value, _ := strings.Cut(e, "=")
+		if !strings.HasPrefix(name, "GPULINT_") || strings.HasPrefix(name, "GPULINT_TEST_") || value == "" || slices.Contains(known, name) {
+			continue
+		}
+		text := "warning: the variable " + name + " is none of gpulint's"
+		if n := report.Nearest(name, known); n != "" {
+			text += ": did you mean " + n + "?"
+		}
+		say(cmd.ErrOrStderr(), text)
+	}
+}
