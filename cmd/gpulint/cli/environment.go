@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -33,9 +34,9 @@ func variable(flag string) string {
 	return "GPULINT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// warnUnknownVariables warns of variables that look like a flag's and are none:
-// a misspelt one would be left out in silence. Those of the project's own tests
-// are no flags.
+// warnUnknownVariables warns of variables that are nearly a flag's: a misspelt
+// one would be left out in silence. Others may be those of a script around
+// gpulint.
 func warnUnknownVariables(cmd *cobra.Command, environ []string) {
 	if q := cmd.Flags().Lookup("quiet"); q != nil && q.Changed {
 		return
@@ -47,13 +48,11 @@ func warnUnknownVariables(cmd *cobra.Command, environ []string) {
 	slices.Sort(environ)
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
-		if !strings.HasPrefix(name, "GPULINT_") || strings.HasPrefix(name, "GPULINT_TEST_") || value == "" || slices.Contains(known, name) {
+		if !strings.HasPrefix(name, "GPULINT_") || value == "" || slices.Contains(known, name) {
 			continue
 		}
-		text := "warning: the variable " + name + " is none of gpulint's"
 		if n := report.Nearest(name, known); n != "" {
-			text += ": did you mean " + n + "?"
+			say(cmd.ErrOrStderr(), fmt.Sprintf("warning: the variable %s is none of gpulint's: did you mean %s?", name, n))
 		}
-		say(cmd.ErrOrStderr(), text)
 	}
 }
