@@ -149,9 +149,12 @@ func (d *Daemon) Save(ctx context.Context, ref string) (io.ReadCloser, error) {
 // Close closes the connection.
 func (d *Daemon) Close() error { return d.api.Close() }
 
+// permission says whether a client's error is that the socket may not be used.
+func permission(text string) bool { return strings.Contains(text, "permission denied") }
+
 func daemonError(kind string, err error) error {
 	switch {
-	case errors.Is(err, os.ErrPermission) || strings.Contains(err.Error(), "permission denied"):
+	case errors.Is(err, os.ErrPermission) || permission(err.Error()):
 		return hintf("run as a user that may use the daemon (its group, or root)", "no permission for the socket of %s", kind)
 	case client.IsErrConnectionFailed(err):
 		return hintf("start it, or name an image of a registry with registry:REF", "the daemon cannot be reached: %w", err)

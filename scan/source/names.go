@@ -55,7 +55,7 @@ func IsPath(ref string) bool {
 }
 
 // schemes are the prefixes that say where a reference is to be found.
-var schemes = []string{"registry:", "docker:", "podman:", "oci-archive:", "docker-archive:", "oci:", "rootfs:"}
+var schemes = []string{"registry:", "docker:", "podman:", "containerd:", "oci-archive:", "docker-archive:", "oci:", "rootfs:"}
 
 // Scheme takes the source's name off a reference: docker of docker:app:1. It is
 // empty where there is none: registry:5000/x is a host with a port, and
@@ -66,7 +66,7 @@ func Scheme(ref string) (scheme, rest string) {
 		if !ok || rest == "" {
 			continue
 		}
-		if s == "registry:" || s == "docker:" || s == "podman:" {
+		if s == "registry:" || s == "docker:" || s == "podman:" || s == "containerd:" {
 			if rest[0] >= '0' && rest[0] <= '9' && !namedByDigits(rest) {
 				return "", ref
 			}

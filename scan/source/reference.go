@@ -29,7 +29,7 @@ func CheckReference(ref string) error {
 	case scheme == "docker-daemon":
 		return bad("gpulint image docker:"+rest, "it is a URL, references have no scheme")
 	default:
-		return bad("name REPOSITORY[:TAG|@DIGEST], or say where to look with docker:, podman:, oci:, oci-archive:, docker-archive:, rootfs: or registry:",
+		return bad("name REPOSITORY[:TAG|@DIGEST], or say where to look with docker:, podman:, containerd:, oci:, oci-archive:, docker-archive:, rootfs: or registry:",
 			"it is a URL, references have no scheme")
 	}
 	return nil

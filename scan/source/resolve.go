@@ -71,6 +71,9 @@ func (r *resolver) root(ctx context.Context, d v1.Descriptor, raw []byte, name s
 	if err != nil {
 		return nil, err
 	}
+	for i := range entries { // what the image was asked for by is its name, whatever the index calls it
+		entries[i].name = name
+	}
 	return r.open(ctx, []*group{{digest: d.Digest.String(), index: true, entries: entries}})
 }
 

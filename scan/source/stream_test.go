@@ -121,6 +121,8 @@ func TestScheme(t *testing.T) {
 		"docker:app:1":                  "docker|app:1",
 		"docker:app":                    "docker|app",
 		"podman:localhost/app:1":        "podman|localhost/app:1",
+		"containerd:app:1":              "containerd|app:1",
+		"containerd:5000/x":             "|containerd:5000/x",
 		"registry:localhost:5000/app:1": "registry|localhost:5000/app:1",
 		"registry:5000/x":               "|registry:5000/x",
 		"registry:5000/x:1":             "|registry:5000/x:1",

@@ -17,7 +17,7 @@ func (o *imageOptions) checkBase() error {
 	switch scheme, _ := source.Scheme(o.base); {
 	case o.base == "-", source.IsPath(o.base) && source.Streamed(o.base):
 		return usagef("--base %s: a base image cannot come as a stream: name one of a registry, a file or a layout", o.base)
-	case scheme == source.KindDocker, scheme == source.KindPodman, scheme == source.KindRootfs:
+	case scheme == source.KindDocker, scheme == source.KindPodman, scheme == source.KindContainerd, scheme == source.KindRootfs:
 		return usagef("--base %s: a base image cannot come from %s: name one of a registry, a file or a layout", o.base, scheme)
 	}
 	return nil

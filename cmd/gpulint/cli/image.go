@@ -44,16 +44,16 @@ func newImage() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "image REF...",
 		Short: "Lint container images",
-		Long: `Lint images of a registry or of a local Docker or Podman, or of files given by
---input: an OCI archive, a docker archive (docker save), an OCI layout directory
-or a root file system, told apart by their content, or an archive on standard
-input.
+		Long: `Lint images of a registry or of a local Docker, Podman or containerd, or of
+files given by --input: an OCI archive, a docker archive (docker save), an OCI
+layout directory or a root file system, told apart by their content, or an
+archive on standard input.
 
 A reference may say where to look: registry:REF, docker:REF, podman:REF,
-oci-archive:FILE, docker-archive:FILE, oci:DIR, rootfs:DIR. Without that a local
-daemon that has the image is asked, and else the registry. Of an archive or
-layout every image is linted, or one: oci:DIR:TAG, oci:DIR@DIGEST,
-docker-archive:FILE:NAME:TAG.`,
+containerd:REF, oci-archive:FILE, docker-archive:FILE, oci:DIR, rootfs:DIR.
+Without that a local daemon that has the image is asked, and else the registry.
+Of an archive or layout every image is linted, or one: oci:DIR:TAG,
+oci:DIR@DIGEST, docker-archive:FILE:NAME:TAG.`,
 		Example: `  gpulint image nvcr.io/acme/trainer:1.4 --driver 535.161.08
   gpulint image --input image.tar --driver 470.256.02,550.163.01
   docker save app:dev | gpulint image --input -

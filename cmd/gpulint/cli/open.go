@@ -50,13 +50,20 @@ func (r *runner) reference(ctx context.Context, ref string) {
 			return
 		}
 		r.daemon(ctx, d, ref, rest)
+	case source.KindContainerd:
+		r.set(ctx, ref, func() (*source.Set, error) { return source.OpenContainerd(ctx, ref, rest, r.sourceOptions()) }, nil)
 	case "":
 		d, err := source.Local(ctx, ref)
 		if d != nil {
 			r.daemon(ctx, d, ref, ref)
 			return
 		}
-		if err != nil && r.o.verbose && !r.o.quiet {
+		set, cerr := source.LocalContainerd(ctx, ref, r.sourceOptions())
+		if set != nil {
+			r.set(ctx, ref, func() (*source.Set, error) { return set, nil }, nil)
+			return
+		}
+		if err := errors.Join(err, cerr); err != nil && r.o.verbose && !r.o.quiet {
 			say(r.errw, ref+": asking daemons: "+err.Error())
 		}
 		r.set(ctx, ref, func() (*source.Set, error) {
