@@ -123,7 +123,7 @@ func fake(space string) (*fakeContainerd, testimage.Built) {
 
 // TestContainerd opens images by their full and short names in every
 // namespace; of an index those that the node has fetched.
-func TestContainerd(t *testing.T) {
+func TestContainerd(t *testing.T) { //nolint:paralleltest // the environment names the socket
 	for _, space := range []string{"default", "k8s.io", "moby", "other"} {
 		f, b := fake(space)
 		f.serve(t)
