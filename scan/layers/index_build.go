@@ -8,8 +8,8 @@ import (
 
 // Runs of this many entries, or bytes of their names, are sorted in memory.
 const (
-	runEntries = 1 << 16
-	runBytes   = 4 << 20
+	runEntries = 1 << 15
+	runBytes   = 2 << 20
 )
 
 // maxRuns is how many runs of one level are kept before they are merged into
@@ -21,6 +21,9 @@ const maxRuns = 16
 type builder struct {
 	pending []Entry
 	bytes   int
+	// recent tells the last node of each path among those pending, once links
+	// are looked for in the index.
+	recent map[string]int
 	// runs are sorted runs, each level's at most maxRuns, those of higher
 	// levels first.
 	runs []run
@@ -52,9 +55,26 @@ func (b *builder) add(path string, typ Type, link string) {
 		b.links.remove(path)
 		b.links.removeBelow(path, b.seq)
 	}
+	if b.links.gone != nil && typ != Whiteout && typ != Opaque {
+		b.note(path)
+	}
 	if len(b.pending) >= runEntries || b.bytes >= runBytes {
 		b.flush()
 	}
+}
+
+// note tells recent of the entry that came last, and of all that are pending
+// when it is the first.
+func (b *builder) note(path string) {
+	if b.recent == nil {
+		b.recent = make(map[string]int)
+		for i, e := range b.pending {
+			if e.Type != Whiteout && e.Type != Opaque {
+				b.recent[e.Path] = i
+			}
+		}
+	}
+	b.recent[path] = len(b.pending) - 1
 }
 
 // flush sorts what is pending into a run of its own.
@@ -69,6 +89,7 @@ func (b *builder) flush() {
 	}
 	b.push(run{w.done(), 0})
 	clear(b.pending)
+	clear(b.recent)
 	b.pending, b.bytes = b.pending[:0], 0
 }
 
@@ -100,10 +121,11 @@ func compareEntries(a, b Entry) int {
 	return int(int64(a.seq) - int64(b.seq))
 }
 
-// index merges the runs.
+// index merges the runs. It is the last that a builder does.
 func (b *builder) index() *Index {
 	b.flush()
-	b.pending = nil
+	// What is not needed any more is let go of before the runs are there twice.
+	b.pending, b.recent, b.links = nil, nil, linkSet{}
 	runs := b.runs
 	b.runs = nil
 	switch len(runs) {

@@ -18,22 +18,21 @@ type encoder struct {
 	index Index
 	raw   []byte
 	names int
-	// first is what tells the block from the one before it, prev the last path.
+	// first is what tells the block from the one before it, prev the last path,
+	// link the last link target.
 	first string
 	prev  string
+	link  string
 	seq   int64
 }
 
 func (w *encoder) add(e *Entry) {
-	shared := 0
-	for shared < len(w.prev) && shared < len(e.Path) && w.prev[shared] == e.Path[shared] {
-		shared++
-	}
+	shared := sharedPrefix(w.prev, e.Path)
 	if len(w.raw) == 0 {
 		// The shortest prefix that comes after the block before is enough to
 		// find it.
 		w.first = string([]byte(e.Path[:min(shared+1, len(e.Path))]))
-		shared, w.seq = 0, 0
+		shared, w.link, w.seq = 0, "", 0
 	}
 	w.raw = binary.AppendUvarint(w.raw, uint64(shared))
 	w.raw = binary.AppendUvarint(w.raw, uint64(len(e.Path)-shared))
@@ -41,8 +40,11 @@ func (w *encoder) add(e *Entry) {
 	w.raw = append(w.raw, byte(e.Type))
 	w.raw = binary.AppendVarint(w.raw, int64(e.seq)-w.seq)
 	if e.Type == Symlink {
-		w.raw = binary.AppendUvarint(w.raw, uint64(len(e.Link)))
-		w.raw = append(w.raw, e.Link...)
+		n := sharedPrefix(w.link, e.Link)
+		w.raw = binary.AppendUvarint(w.raw, uint64(n))
+		w.raw = binary.AppendUvarint(w.raw, uint64(len(e.Link)-n))
+		w.raw = append(w.raw, e.Link[n:]...)
+		w.link = e.Link
 	}
 	w.prev, w.seq = e.Path, int64(e.seq)
 	w.index.count++
@@ -50,6 +52,15 @@ func (w *encoder) add(e *Entry) {
 	if len(w.raw) >= blockSize || w.names >= blockNames {
 		w.flush()
 	}
+}
+
+// sharedPrefix is how many bytes two texts begin with alike.
+func sharedPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 func (w *encoder) flush() {
@@ -80,12 +91,12 @@ func inflateBlock(buf, data []byte) []byte {
 
 // decoder reads what encoder.add wrote, an entry at a time.
 type decoder struct {
-	buf, raw []byte
-	prev     string
-	seq      int64
+	buf, raw   []byte
+	prev, link string
+	seq        int64
 }
 
-func (d *decoder) reset(raw []byte) { d.buf, d.raw, d.prev, d.seq = raw, raw, "", 0 }
+func (d *decoder) reset(raw []byte) { *d = decoder{buf: raw, raw: raw} }
 
 func (d *decoder) uvarint() int {
 	v, n := binary.Uvarint(d.raw)
@@ -108,9 +119,10 @@ func (d *decoder) next(e *Entry) bool {
 	d.seq += delta
 	e.seq = uint32(d.seq)
 	if e.Type == Symlink {
+		shared := d.uvarint()
 		n := d.uvarint()
-		e.Link = string(d.raw[:n])
-		d.raw = d.raw[n:]
+		e.Link = d.link[:shared] + string(d.raw[:n])
+		d.raw, d.link = d.raw[n:], e.Link
 	}
 	d.prev = e.Path
 	return true

@@ -26,10 +26,8 @@ func (b *builder) readlink(p string) (string, bool) {
 			return e.Path == p
 		})
 	}
-	for _, e := range b.pending {
-		if e.Path == p && e.Type != Whiteout && e.Type != Opaque && e.seq > last.seq {
-			last = e
-		}
+	if i, ok := b.recent[p]; ok && b.pending[i].seq > last.seq {
+		last = b.pending[i]
 	}
 	return last.Link, last.Type == Symlink && !b.links.lost(p, last.seq)
 }

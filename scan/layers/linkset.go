@@ -1,13 +1,11 @@
 package layers
 
-import "hash/maphash"
-
 // Links are held by name up to these bounds. Beyond them a filter says which
 // paths may be links, and the index tells.
 const (
-	exactLinks     = 1 << 16
-	exactNodes     = 1 << 17 // with the directories above the links
-	exactLinkBytes = 16 << 20
+	exactLinks     = 1 << 14
+	exactNodes     = 1 << 15 // with the directories above the links
+	exactLinkBytes = 4 << 20
 )
 
 // maxLost is how many replaced directories are known by name once the filter
@@ -20,11 +18,11 @@ type linkSet struct {
 	nodes map[string]*linkNode
 	count int
 	bytes int
-	// filter holds the links that are not held by name, and the directories
-	// above them.
-	filter []uint64
-	seed   maphash.Seed
-	// marked is the directory that the filter got last.
+	// links holds the links that are not held by name, dirs the directories
+	// above them: most entries lie in one of these, and none of them is a link
+	// to be looked for.
+	links, dirs bloom
+	// marked is the directory that dirs got last.
 	marked string
 	// gone are paths at which something else than a directory came to stand,
 	// maybe over links of the filter, and when.
@@ -68,17 +66,17 @@ func (s *linkSet) add(p, target string) {
 		return
 	}
 	s.remove(p) // an older link of that name
-	if s.filter == nil {
-		s.filter, s.seed = make([]uint64, 2<<20), maphash.MakeSeed() // 16 MiB: 4e-6 wrong at 3 million
+	if s.gone == nil {
+		s.links, s.dirs = newBloom(6<<20), newBloom(1<<20) // 8e-4 wrong at 3 million links
 		s.gone = map[string]uint32{}
 	}
-	s.mark(p)
+	s.links.add(p)
 	dir := parent(p)
 	if dir == s.marked {
 		return
 	}
 	for s.marked = dir; dir != ""; dir = parent(dir) {
-		s.mark(dir)
+		s.dirs.add(dir)
 	}
 }
 
@@ -162,7 +160,7 @@ func (s *linkSet) prune(n *linkNode) {
 // removeBelow forgets the links in a directory that a file or link replaces at
 // a place in the tar.
 func (s *linkSet) removeBelow(dir string, seq uint32) {
-	if s.maybe(dir) {
+	if s.dirs.maybe(dir) {
 		if _, known := s.gone[dir]; known || len(s.gone) < maxLost {
 			s.gone[dir] = seq
 		} else {
@@ -202,26 +200,5 @@ func (s *linkSet) lost(p string, seq uint32) bool {
 	return false
 }
 
-func (s *linkSet) mark(p string) {
-	s.each(p, func(word, bit uint64) bool { s.filter[word] |= bit; return true })
-}
-
-// each visits the bits of a path.
-func (s *linkSet) each(p string, visit func(word, bit uint64) bool) bool {
-	h := maphash.String(s.seed, p)
-	n := uint64(len(s.filter)) * 64
-	step := h>>32 | 1
-	for i := uint64(0); i < 6; i++ {
-		v := (h + i*step) % n
-		if !visit(v/64, 1<<(v%64)) {
-			return false
-		}
-	}
-	return true
-}
-
-// maybe says whether a path may be a link that is not held by name, or a
-// directory above one.
-func (s *linkSet) maybe(p string) bool {
-	return s.filter != nil && s.each(p, func(word, bit uint64) bool { return s.filter[word]&bit != 0 })
-}
+// maybe says whether a path may be a link that is not held by name.
+func (s *linkSet) maybe(p string) bool { return s.links.maybe(p) }

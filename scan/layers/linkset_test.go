@@ -60,7 +60,7 @@ func TestReadlink(t *testing.T) {
 					}
 				}
 			}
-			if filtered == (b.links.filter == nil) {
+			if filtered == (b.links.gone == nil) {
 				t.Fatal("the filter is not what was tested")
 			}
 		}
@@ -92,7 +92,29 @@ func TestLinkSetIsBounded(t *testing.T) {
 	for i := range 200 {
 		s.add(fmt.Sprintf("%d/%sl", i, strings.Repeat("d/", 1900)), strings.Repeat("t", 4000))
 	}
-	if len(s.nodes) > exactNodes || s.bytes > exactLinkBytes || s.filter == nil {
-		t.Errorf("%d nodes, %d bytes, filter %t", len(s.nodes), s.bytes, s.filter != nil)
+	if len(s.nodes) > exactNodes || s.bytes > exactLinkBytes || s.gone == nil {
+		t.Errorf("%d nodes, %d bytes, filter %t", len(s.nodes), s.bytes, s.gone != nil)
+	}
+}
+
+// TestFilterOfLinksAlone holds that directories above links are not taken for
+// links: each of them would be looked for in the index, for every entry below.
+func TestFilterOfLinksAlone(t *testing.T) {
+	t.Parallel()
+	var b builder
+	for i := range exactLinks + 100_000 {
+		b.add(fmt.Sprintf("srv/d%d/l%d", i/1000, i), Symlink, "x")
+	}
+	wrong := 0
+	for i := range 166 {
+		if b.links.maybe(fmt.Sprintf("srv/d%d", i)) {
+			wrong++
+		}
+	}
+	if wrong > 3 {
+		t.Errorf("%d of 166 directories are taken for links", wrong)
+	}
+	if p := fmt.Sprintf("srv/d%d/l%d", (exactLinks+5)/1000, exactLinks+5); !b.links.maybe(p) {
+		t.Errorf("%s is no link", p)
 	}
 }
