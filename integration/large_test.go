@@ -107,7 +107,7 @@ func (l bigLayer) write(blobs string) (testimage.Blob, string, error) {
 	defer func() { _ = f.Close() }() // closed twice where all went well
 	stored, plain := sha256.New(), sha256.New()
 	out := &holes{f: f}
-	w, z := io.Writer(io.MultiWriter(out, stored)), (*gzip.Writer)(nil)
+	w, z := io.MultiWriter(out, stored), (*gzip.Writer)(nil)
 	if l.gzip {
 		if z, err = gzip.NewWriterLevel(w, gzip.BestSpeed); err != nil {
 			return fail(err)
@@ -219,7 +219,7 @@ func put(tw *tar.Writer, name string, data []byte) error {
 
 // TestLarge reads a layer of more than 2 GiB and layers of three million files,
 // links and whiteouts in small memory: by position, as a whole, and as a stream.
-func TestLarge(t *testing.T) {
+func TestLarge(t *testing.T) { //nolint:paralleltest // it measures memory, and fills the machine
 	gpulint := program(t)
 	_, _, least := run(t, nil, gpulint, "version")
 	if least == 0 {

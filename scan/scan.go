@@ -28,6 +28,8 @@ type Options struct {
 	Parallel int
 	// Passed are the layers of a stream, which cannot be read again.
 	Passed Passed
+	// Shared, if not nil, holds the layers of the images of one set.
+	Shared *Shared
 	// TmpDir is where temporary files go, the system's directory if empty.
 	TmpDir string
 	// Base is the base image, nil if none is known.
@@ -132,6 +134,10 @@ func layer(ctx context.Context, l source.Layer, o Options) (*layers.Facts, error
 	if l.Key != "" {
 		return o.Passed.layer(l)
 	}
+	verify := o.Verify || o.Base.compares(l)
+	if f, err := o.Shared.get(l, verify); f != nil || err != nil {
+		return f, err
+	}
 	b, err := l.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -143,9 +149,13 @@ func layer(ctx context.Context, l source.Layer, o Options) (*layers.Facts, error
 		defer done()
 		r = &progressReader{b, read}
 	}
-	return layers.Walk(ctx, layers.Blob{
+	f, err := layers.Walk(ctx, layers.Blob{
 		Reader: r, Section: b.Section(), Digest: l.Digest, DiffID: l.DiffID, Size: l.Size,
-	}, layers.Options{Limits: o.Limits, Verify: o.Verify || o.Base.compares(l), TmpDir: o.TmpDir})
+	}, layers.Options{Limits: o.Limits, Verify: verify, TmpDir: o.TmpDir})
+	if err == nil {
+		o.Shared.put(l, f)
+	}
+	return f, err
 }
 
 // progressReader tells of the bytes that it reads.

@@ -47,13 +47,19 @@ func (p Passed) layer(l source.Layer) (*layers.Facts, error) {
 	case x.err != nil:
 		return nil, x.err
 	}
-	f := *x.facts
-	if l.Digest != "" && f.Digest != l.Digest {
+	return claimed(x.facts, l)
+}
+
+// claimed compares facts with what is claimed of their layer, as far as the
+// digests were computed.
+func claimed(found *layers.Facts, l source.Layer) (*layers.Facts, error) {
+	f := *found
+	if l.Digest != "" && f.Digest != "" && f.Digest != l.Digest {
 		return nil, fmt.Errorf("%w: the blob is %s, the manifest names %s", layers.ErrDigest, f.Digest, l.Digest)
 	}
 	if l.DiffID != "" && f.DiffID != "" && f.DiffID != l.DiffID {
 		return nil, fmt.Errorf("%w: the uncompressed layer is %s, the configuration names %s", layers.ErrDigest, f.DiffID, l.DiffID)
 	}
-	f.Verified = l.Digest != "" || f.DiffID != "" && l.DiffID != ""
+	f.Verified = l.Digest != "" && f.Digest != "" || f.DiffID != "" && l.DiffID != ""
 	return &f, nil
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	content "github.com/containerd/containerd/api/services/content/v1"
 	images "github.com/containerd/containerd/api/services/images/v1"
@@ -32,6 +34,7 @@ var namespaces = []string{"default", "k8s.io", "moby"}
 // content service: each layer by itself, nothing is exported.
 type containerd struct {
 	ctx     context.Context // with the namespace; ends the connection's use
+	stall   time.Duration
 	images  images.ImagesClient
 	content content.ContentClient
 }
@@ -39,7 +42,7 @@ type containerd struct {
 // containerdAddress is the socket: CONTAINERD_ADDRESS, else one that is there.
 func containerdAddress() (string, error) {
 	if a := os.Getenv("CONTAINERD_ADDRESS"); a != "" {
-		return a, nil
+		return strings.TrimPrefix(a, "unix://"), nil
 	}
 	sockets := []string{"/run/containerd/containerd.sock", "/run/k3s/containerd/containerd.sock"}
 	if d := os.Getenv("XDG_RUNTIME_DIR"); d != "" {
@@ -60,7 +63,7 @@ func OpenContainerd(ctx context.Context, ref, image string, o Options) (*Set, er
 	if err != nil {
 		return nil, &Error{Ref: ref, Op: "--platform", Err: err, Usage: true, Hint: hintOf(err)}
 	}
-	set, err := openContainerd(ctx, ref, image, w)
+	set, err := openContainerd(ctx, ref, image, w, cmp.Or(o.Stall, defaultStall))
 	if errors.Is(err, errNoDaemon) {
 		err = hintf("start it, name its socket with CONTAINERD_ADDRESS, or name an image of a registry with registry:REF", "%w", err)
 	}
@@ -86,7 +89,7 @@ func LocalContainerd(ctx context.Context, ref string, o Options) (*Set, error) {
 // errNoImage says that a store does not have an image of the name.
 var errNoImage = errors.New("it has no such image")
 
-func openContainerd(ctx context.Context, ref, image string, w wanted) (*Set, error) {
+func openContainerd(ctx context.Context, ref, image string, w wanted, stall time.Duration) (*Set, error) {
 	address, err := containerdAddress()
 	if err != nil {
 		return nil, err
@@ -97,7 +100,7 @@ func openContainerd(ctx context.Context, ref, image string, w wanted) (*Set, err
 	if err != nil {
 		return nil, err
 	}
-	s := &containerd{images: images.NewImagesClient(conn), content: content.NewContentClient(conn)}
+	s := &containerd{stall: stall, images: images.NewImagesClient(conn), content: content.NewContentClient(conn)}
 	set, err := s.open(ctx, ref, image, w)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
@@ -202,21 +205,23 @@ func (s *containerd) fetch(ctx context.Context, d v1.Descriptor, limit int64) ([
 
 func (s *containerd) layer(ctx context.Context, d v1.Descriptor) (Blob, error) {
 	space, _ := metadata.FromOutgoingContext(s.ctx)
-	ctx, cancel := context.WithCancel(metadata.NewOutgoingContext(ctx, space))
+	ctx, cancel := context.WithCancelCause(metadata.NewOutgoingContext(ctx, space))
 	stream, err := s.content.Read(ctx, &content.ReadContentRequest{Digest: d.Digest.String()})
 	if err != nil {
-		cancel()
+		cancel(nil)
 		return nil, containerdError(err)
 	}
-	return &contentBlob{ctx: ctx, stream: stream, cancel: cancel, size: d.Size}, nil
+	return &contentBlob{ctx: ctx, stall: s.stall, stream: stream, cancel: cancel, size: d.Size}, nil
 }
 
 // contentBlob reads a blob of the content store as it comes.
 type contentBlob struct {
 	ctx    context.Context
 	stream content.Content_ReadClient
-	cancel context.CancelFunc
-	rest   []byte
+	cancel context.CancelCauseFunc
+	// stall is how long no bytes may come.
+	stall time.Duration
+	rest  []byte
 	// off is how much has come of size, which is negative if it is not known.
 	off, size int64
 }
@@ -224,7 +229,11 @@ type contentBlob struct {
 // Read implements io.Reader.
 func (b *contentBlob) Read(p []byte) (int, error) {
 	for len(b.rest) == 0 {
+		stalled := time.AfterFunc(b.stall, func() {
+			b.cancel(hintf("see what containerd does", "containerd sent nothing for %s, after %d of %d bytes", b.stall, b.off, b.size))
+		})
 		m, err := b.stream.Recv()
+		stalled.Stop()
 		switch {
 		case errors.Is(err, io.EOF) && b.off < b.size:
 			return 0, fmt.Errorf("containerd sent %d bytes of %d: %w", b.off, b.size, io.ErrUnexpectedEOF)
@@ -248,7 +257,7 @@ func (b *contentBlob) Read(p []byte) (int, error) {
 }
 
 // Close ends the transfer.
-func (b *contentBlob) Close() error { b.cancel(); return nil }
+func (b *contentBlob) Close() error { b.cancel(nil); return nil }
 
 // Section implements Blob.
 func (*contentBlob) Section() *io.SectionReader { return nil }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	content "github.com/containerd/containerd/api/services/content/v1"
 	images "github.com/containerd/containerd/api/services/images/v1"
@@ -101,7 +102,7 @@ func (f *fakeContainerd) serve(t *testing.T) {
 	content.RegisterContentServer(srv, f)
 	go func() { _ = srv.Serve(l) }()
 	t.Cleanup(srv.Stop)
-	t.Setenv("CONTAINERD_ADDRESS", p)
+	t.Setenv("CONTAINERD_ADDRESS", "unix://"+p)
 	t.Setenv("CONTAINERD_NAMESPACE", "")
 }
 
@@ -161,8 +162,9 @@ func TestContainerdErrors(t *testing.T) {
 	const image = "registry.example.com:5000/team/app:1.2"
 	f, b := fake("default")
 	f.serve(t)
+	stall := time.Duration(0)
 	read := func(ref string) error {
-		s, err := OpenContainerd(t.Context(), "containerd:"+ref, ref, Options{})
+		s, err := OpenContainerd(t.Context(), "containerd:"+ref, ref, Options{Stall: stall})
 		if err != nil {
 			return err
 		}
@@ -207,7 +209,17 @@ func TestContainerdErrors(t *testing.T) {
 		f.change = change
 		isError(t, read(image), "containerd:"+image, want)
 	}
-	f.change = nil
+	hung := make(chan struct{})
+	defer close(hung)
+	f.change = func(d string, p pieces) (pieces, error) {
+		if d == b.Layers[1].Digest {
+			<-hung
+		}
+		return p, nil
+	}
+	stall = 50 * time.Millisecond
+	isError(t, read(image), "containerd:"+image, "containerd sent nothing for 50ms, after 0 of")
+	stall, f.change = 0, nil
 	delete(f.blobs, b.Layers[1].Digest)
 	isError(t, read(image), "containerd:"+image, "nodes may discard layers")
 	t.Setenv("CONTAINERD_ADDRESS", "/nowhere/c.sock")

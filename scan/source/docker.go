@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
@@ -33,20 +34,32 @@ func (r *resolver) docker(a members) ([]*Image, error) {
 	if len(list) == 0 || len(list) > maxImages {
 		return nil, fail(r.ref, "reading manifest.json", fmt.Errorf("it lists %d images", len(list)))
 	}
+	for _, e := range list {
+		for i, tag := range e.RepoTags {
+			e.RepoTags[i] = tag[:min(len(tag), maxShownName)]
+		}
+	}
 	if list, err = r.pickDocker(a, list); err != nil {
 		return nil, err
 	}
 	var images []*Image
 	var last error
+	served := map[string]bool{}
 	for _, e := range list {
 		img, err := r.dockerImage(a, e)
 		if err != nil {
 			return nil, err
 		}
 		// One archive may hold an image for several platforms.
-		if err := r.single(img); err != nil && !r.wanted.all {
-			last = err
-			continue
+		if len(r.wanted.platforms) > 0 && !r.wanted.all {
+			serves := r.wanted.by(img.Config.Platform())
+			for _, p := range serves {
+				served[platformText(&p)] = true
+			}
+			if len(serves) == 0 {
+				last = r.single(img)
+				continue
+			}
 		}
 		if len(list) > 1 {
 			img.Ref += "#" + firstTag(e, img.ConfigDigest)
@@ -55,6 +68,11 @@ func (r *resolver) docker(a members) ([]*Image, error) {
 	}
 	if len(images) == 0 {
 		return nil, last
+	}
+	for _, p := range r.wanted.platforms {
+		if !r.wanted.all && !served[platformText(&p)] {
+			return nil, fail(r.ref, "choosing the platform", hintf("leave --platform away", "no image for %s", platformText(&p)))
+		}
 	}
 	return images, nil
 }
@@ -67,7 +85,11 @@ func (r *resolver) pickDocker(a members, list []dockerEntry) ([]dockerEntry, err
 		return list, nil
 	}
 	var out []dockerEntry
-	for _, how := range named(pick) {
+	ways := named(pick)
+	if pick[0] == '@' || strings.HasPrefix(pick, "sha256:") { // never a name
+		ways = nil
+	}
+	for _, how := range ways {
 		for _, e := range list {
 			if i := slices.IndexFunc(e.RepoTags, how); i >= 0 {
 				out = append(out, dockerEntry{e.Config, e.RepoTags[i:], e.Layers})
@@ -79,14 +101,17 @@ func (r *resolver) pickDocker(a members, list []dockerEntry) ([]dockerEntry, err
 	}
 	labels := make([]string, 0, len(list))
 	for i, e := range list {
+		if "@"+strconv.Itoa(i) == pick {
+			return []dockerEntry{e}, nil
+		}
 		raw, err := a.read(e.Config, maxConfig)
 		if r.bytes += int64(len(raw)); err != nil {
-			return nil, fail(r.ref, "reading the configuration", err)
+			continue // another image's
 		}
 		if err := r.budget(); err != nil {
 			return nil, fail(r.ref, "reading the configuration", err)
 		}
-		if digest := digestOf(raw); digest == pick || "@"+strconv.Itoa(i) == pick {
+		if digest := digestOf(raw); digest == pick {
 			out = append(out, e)
 		} else {
 			labels = append(labels, firstTag(e, digest))
@@ -141,7 +166,7 @@ func (r *resolver) dockerImage(a members, e dockerEntry) (*Image, error) {
 
 func dockerLayer(i int, a members, name string, size int64, diffID v1.Hash, created instruction) Layer {
 	return Layer{
-		Index: i, DiffID: diffID.String(), Size: size, CreatedBy: created.createdBy, Guessed: created.guessed, Key: a.key(name),
+		Blob: clean(name), Index: i, DiffID: diffID.String(), Size: size, CreatedBy: created.createdBy, Guessed: created.guessed, Key: a.key(name),
 		Open: func(context.Context) (Blob, error) { return a.open(name) },
 	}
 }

@@ -42,11 +42,11 @@ func (r *resolver) groups(ctx context.Context, raw []byte) ([]*group, error) {
 		return nil, err
 	}
 	var out []*group
-	byDigest := map[string]*group{}
+	known := map[string]*group{}
 	total := 0
 	for _, d := range descriptors {
 		full := fullName(d.Annotations)
-		if g, ok := byDigest[d.Digest.String()]; ok { // one image under several names
+		if g, ok := known[d.Digest.String()]; ok { // one image under several names
 			if full != "" && !slices.Contains(g.names, full) {
 				g.names = append(g.names, full)
 			}
@@ -60,13 +60,27 @@ func (r *resolver) groups(ctx context.Context, raw []byte) ([]*group, error) {
 			return nil, fail(r.ref, "reading the index", fmt.Errorf("more than %d images", maxImages))
 		}
 		for _, g := range byName(entries, d, full) {
-			if byDigest[g.digest] == nil {
-				byDigest[g.digest] = g
+			if known[g.digest] == nil {
+				known[g.digest] = g
 			}
 			out = append(out, g)
 		}
 	}
-	return r.merge(ctx, out), nil
+	return r.merge(ctx, listedOnce(out)), nil
+}
+
+// listedOnce leaves out manifests without a name that stand beside the index
+// which names them, too.
+func listedOnce(groups []*group) []*group {
+	inside := map[string]bool{}
+	for _, g := range groups {
+		for _, e := range g.entries {
+			if g.index {
+				inside[e.desc.Digest.String()] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(groups, func(g *group) bool { return !g.index && len(g.names) == 0 && inside[g.digest] })
 }
 
 // byName parts the entries of one descriptor of index.json by the names that
@@ -74,9 +88,9 @@ func (r *resolver) groups(ctx context.Context, raw []byte) ([]*group, error) {
 func byName(entries []entry, d v1.Descriptor, full string) []*group {
 	var out []*group
 	for _, e := range entries {
-		own := e.full
-		if own == "" || own == full {
-			own = full
+		own := full // an index's own name goes before those of its entries
+		if own == "" {
+			own = e.full
 		}
 		i := slices.IndexFunc(out, func(g *group) bool { return strings.Join(g.names, "") == own })
 		if i < 0 {
@@ -129,35 +143,56 @@ func (r *resolver) pick(groups []*group) ([]*group, error) {
 	if r.loc.pick == "" {
 		return groups, nil
 	}
+	if strings.HasPrefix(r.loc.pick, "sha256:") { // a digest is never a name
+		if g := byDigest(groups, r.loc.pick); g != nil {
+			return []*group{g}, nil
+		}
+		return nil, r.notThere(labelsOf(groups))
+	}
 	var out []*group
 	for _, how := range named(r.loc.pick) {
 		for _, g := range groups {
-			if slices.ContainsFunc(g.names, how) {
-				out = append(out, &group{names: []string{g.names[slices.IndexFunc(g.names, how)]}, digest: g.digest, index: g.index, entries: g.entries})
+			if i := slices.IndexFunc(g.names, how); i >= 0 {
+				out = append(out, &group{names: g.names[i : i+1], digest: g.digest, index: g.index, entries: g.entries})
 			}
 		}
 		if len(out) > 0 {
 			return out, nil
 		}
 	}
+	return nil, r.notThere(labelsOf(groups))
+}
+
+// byDigest is the manifest or index of a digest, nil if there is none.
+func byDigest(groups []*group, digest string) *group {
 	for _, g := range groups {
-		if g.digest == r.loc.pick {
-			return []*group{g}, nil
-		}
 		for _, e := range g.entries {
-			if e.desc.Digest.String() == r.loc.pick || slices.Contains(e.within, r.loc.pick) {
-				out = append(out, &group{names: g.names, digest: r.loc.pick, entries: []entry{e}})
+			if e.desc.Digest.String() == digest {
+				return &group{names: g.names, digest: digest, entries: []entry{e}}
 			}
 		}
+		if g.index && g.digest == digest {
+			return g
+		}
+		inner := &group{names: g.names, digest: digest, index: true}
+		for _, e := range g.entries {
+			if slices.Contains(e.within, digest) {
+				inner.entries = append(inner.entries, e)
+			}
+		}
+		if len(inner.entries) > 0 {
+			return inner
+		}
 	}
-	if len(out) > 0 {
-		return out, nil
-	}
+	return nil
+}
+
+func labelsOf(groups []*group) []string {
 	labels := make([]string, 0, len(groups))
 	for _, g := range groups {
 		labels = append(labels, g.label())
 	}
-	return nil, r.notThere(labels)
+	return labels
 }
 
 // named are the ways in which a name may be meant, the surest first.

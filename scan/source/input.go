@@ -108,8 +108,13 @@ func Streamed(input string) bool {
 // pipe until the context ends. The error is of type [Error], or the context's
 // cause.
 func OpenFile(ctx context.Context, input string) (*os.File, error) {
-	p := locate(input).path
-	f, err := openWaiting(ctx, p)
+	loc := locate(input)
+	if st, err := os.Stat(loc.path); err == nil {
+		if err := loc.suits(st); err != nil {
+			return nil, fail(input, "opening", err)
+		}
+	}
+	f, err := openWaiting(ctx, loc.path)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, err

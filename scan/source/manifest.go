@@ -77,6 +77,12 @@ func kindOf(mt types.MediaType, raw []byte) (kind, error) {
 	return 0, fmt.Errorf("unknown media type %q: it is no image", mt)
 }
 
+// emptyConfig is the type of the configuration that artifacts have which are no
+// images: signatures, lists of packages. Nothing can run them.
+const emptyConfig = "application/vnd.oci.empty.v1+json"
+
+var errArtifact = fmt.Errorf("its configuration is of type %q: it is no container image", emptyConfig)
+
 // parseManifest reads an image manifest and checks what it claims.
 func parseManifest(raw []byte) (*v1.Manifest, error) {
 	m, err := v1.ParseManifest(bytes.NewReader(raw))
@@ -88,6 +94,8 @@ func parseManifest(raw []byte) (*v1.Manifest, error) {
 	}
 	switch m.Config.MediaType {
 	case types.OCIConfigJSON, types.DockerConfigJSON, "":
+	case emptyConfig:
+		return nil, errArtifact
 	default:
 		return nil, fmt.Errorf("its configuration is of type %q: it is no container image", m.Config.MediaType)
 	}

@@ -90,6 +90,11 @@ func (w wanted) choose(entries []entry) ([]entry, error) {
 	return out, nil
 }
 
+// by are the wanted platforms that an image serves.
+func (w wanted) by(have *v1.Platform) []v1.Platform {
+	return slices.DeleteFunc(slices.Clone(w.platforms), func(p v1.Platform) bool { return have == nil || !matches(*have, p) })
+}
+
 func ofPlatform(entries []entry, want v1.Platform) (entry, bool) {
 	i := slices.IndexFunc(entries, func(e entry) bool { return e.desc.Platform != nil && matches(*e.desc.Platform, want) })
 	if i < 0 {

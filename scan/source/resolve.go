@@ -32,6 +32,8 @@ type entry struct {
 	within []string
 	// absent says that the source is known not to have it.
 	absent bool
+	// err is a wrong digest that was met while its platform was looked for.
+	err error
 }
 
 // resolver opens the images that an index or manifest names.
@@ -162,6 +164,7 @@ func (r *resolver) open(ctx context.Context, groups []*group) ([]*Image, error) 
 		return nil, fail(r.ref, "reading the index", errors.New("it has no image"))
 	}
 	var images []*Image
+	var artifact error
 	labels := map[string]bool{}
 	for _, g := range groups {
 		ref := r.ref
@@ -176,6 +179,9 @@ func (r *resolver) open(ctx context.Context, groups []*group) ([]*Image, error) 
 		if len(g.entries) > 1 || len(r.wanted.platforms) > 0 {
 			for i := range g.entries {
 				g.entries[i] = r.describe(ctx, g.entries[i])
+				if err := g.entries[i].err; err != nil { // whichever platform it is of
+					return nil, err
+				}
 			}
 		}
 		chosen, err := r.wanted.choose(g.entries)
@@ -184,6 +190,10 @@ func (r *resolver) open(ctx context.Context, groups []*group) ([]*Image, error) 
 		}
 		for _, e := range chosen {
 			img, err := r.chosen(ctx, e)
+			if errors.Is(err, errArtifact) && r.loc.pick == "" && r.kind != KindRegistry { // beside images, or else it is all there is
+				artifact = err
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -193,6 +203,9 @@ func (r *resolver) open(ctx context.Context, groups []*group) ([]*Image, error) 
 			}
 			images = append(images, img)
 		}
+	}
+	if len(images) == 0 {
+		return nil, artifact
 	}
 	return images, nil
 }
@@ -217,16 +230,18 @@ func (r *resolver) describe(ctx context.Context, e entry) entry {
 	if e.desc.Platform != nil || e.absent {
 		return e
 	}
-	raw, err := r.fetch(ctx, e.desc, maxManifest, "")
+	raw, err := r.fetch(ctx, e.desc, maxManifest, "reading the manifest")
 	if err != nil {
+		e.err = err
 		return e
 	}
 	m, err := parseManifest(raw)
 	if err != nil {
 		return e
 	}
-	b, err := r.fetch(ctx, m.Config, maxConfig, "")
+	b, err := r.fetch(ctx, m.Config, maxConfig, "reading the configuration")
 	if err != nil {
+		e.err = err
 		return e
 	}
 	if c, err := parseConfig(b); err == nil {
@@ -299,6 +314,7 @@ func (r *resolver) image(ctx context.Context, e entry, raw []byte) (*Image, erro
 			Index: i, Digest: d.Digest.String(), DiffID: img.Config.RootFS.DiffIDs[i].String(), Size: d.Size,
 			MediaType: string(d.MediaType), Annotations: d.Annotations, CreatedBy: created[i].createdBy, Guessed: created[i].guessed,
 			Key:     r.store.key(d),
+			Blob:    d.Digest.String(),
 			Foreign: !d.MediaType.IsDistributable() && !r.store.has(d),
 			Open:    func(ctx context.Context) (Blob, error) { return r.store.layer(ctx, d) },
 		})

@@ -82,6 +82,8 @@ type Layer struct {
 	Guessed bool
 	// Key names the blob among those that a stream has shown, empty elsewhere.
 	Key string
+	// Blob names the blob within its set: layers of one name are the same bytes.
+	Blob string
 	// Foreign says that the blob is not distributed with the image.
 	Foreign bool
 	// Open opens the blob as stored (compressed or not). It may be called

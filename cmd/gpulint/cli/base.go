@@ -75,6 +75,9 @@ func (r *runner) openBase(ctx context.Context, ref, platform, how string) (*scan
 	if err := set.Close(); err != nil { // its layers are not read
 		return nil, err
 	}
+	if n := len(set.Images); n > 1 {
+		return nil, fmt.Errorf("it holds %d images: name one, as in oci-archive:FILE:NAME", n)
+	}
 	return &scan.Base{Image: set.Images[0], How: how}, nil
 }
 

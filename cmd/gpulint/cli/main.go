@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -58,7 +59,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errw io.Writer)
 	say(errw, err.Error())
 	if errors.As(err, &usage) {
 		if usage.hint != "" {
-			_, _ = fmt.Fprintln(errw, "  "+usage.hint)
+			_, _ = fmt.Fprintln(errw, "  "+oneLine(usage.hint))
 		}
 		rescue(args, out, errw, err)
 		return exitUsage
@@ -76,7 +77,7 @@ func say(w io.Writer, text string) {
 
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || unicode.Is(unicode.Cf, r) { // Cf: what turns text around, or is not seen
 			return ' '
 		}
 		return r

@@ -144,6 +144,9 @@ func (r *runner) set(ctx context.Context, ref string, open func() (*source.Set, 
 	if passed != nil {
 		o.Passed = passed()
 	}
+	if len(set.Images) > 1 {
+		o.Shared = &scan.Shared{}
+	}
 	var failed []func()
 	for _, img := range set.Images {
 		if err := r.image(ctx, img, o); err != nil {
