@@ -137,7 +137,7 @@ func (r *runner) set(ctx context.Context, ref string, open func() (*source.Set, 
 		return
 	}
 	o := r.scanOptions()
-	bars := r.o.newProgress(r.errw)
+	bars := r.o.newProgress(r.errw, set.Images)
 	if bars != nil {
 		o.Progress = bars.layer
 	}
