@@ -162,9 +162,8 @@ func TestContainerdErrors(t *testing.T) {
 	const image = "registry.example.com:5000/team/app:1.2"
 	f, b := fake("default")
 	f.serve(t)
-	stall := time.Duration(0)
 	read := func(ref string) error {
-		s, err := OpenContainerd(t.Context(), "containerd:"+ref, ref, Options{Stall: stall})
+		s, err := OpenContainerd(t.Context(), "containerd:"+ref, ref, Options{})
 		if err != nil {
 			return err
 		}
@@ -209,19 +208,38 @@ func TestContainerdErrors(t *testing.T) {
 		f.change = change
 		isError(t, read(image), "containerd:"+image, want)
 	}
+	f.change = nil
+	delete(f.blobs, b.Layers[1].Digest)
+	isError(t, read(image), "containerd:"+image, "nodes may discard layers")
+	t.Setenv("CONTAINERD_ADDRESS", "/nowhere/c.sock")
+	isError(t, read(image), "containerd:"+image, "containerd cannot be reached")
+}
+
+// TestContainerdStalls holds that containerd is not waited for without end once
+// it sends nothing.
+func TestContainerdStalls(t *testing.T) {
+	f, b := fake("default")
 	hung := make(chan struct{})
 	defer close(hung)
-	f.change = func(d string, p pieces) (pieces, error) {
+	f.change = func(d string, p []*content.ReadContentResponse) ([]*content.ReadContentResponse, error) {
 		if d == b.Layers[1].Digest {
 			<-hung
 		}
 		return p, nil
 	}
-	stall = 50 * time.Millisecond
-	isError(t, read(image), "containerd:"+image, "containerd sent nothing for 50ms, after 0 of")
-	stall, f.change = 0, nil
-	delete(f.blobs, b.Layers[1].Digest)
-	isError(t, read(image), "containerd:"+image, "nodes may discard layers")
-	t.Setenv("CONTAINERD_ADDRESS", "/nowhere/c.sock")
-	isError(t, read(image), "containerd:"+image, "containerd cannot be reached")
+	f.serve(t)
+	s, err := OpenContainerd(t.Context(), "containerd:app", "app", Options{Stall: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	blob, err := s.Images[0].Layers[1].Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = blob.Close() }()
+	_, err = blob.Read(make([]byte, 1))
+	if want := "containerd sent nothing for 50ms, after 0 of"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
 }
