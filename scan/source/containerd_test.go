@@ -217,7 +217,7 @@ func TestContainerdErrors(t *testing.T) {
 
 // TestContainerdStalls holds that containerd is not waited for without end once
 // it sends nothing.
-func TestContainerdStalls(t *testing.T) {
+func TestContainerdStalls(t *testing.T) { //nolint:paralleltest // the environment names the socket
 	f, b := fake("default")
 	hung := make(chan struct{})
 	defer close(hung)
