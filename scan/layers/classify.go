@@ -256,6 +256,10 @@ func (w *walker) symlink(abs, target string) {
 	w.addDriver(d)
 }
 
+// maxLookups bounds how many hard links with a driver file's name are looked
+// for in the index.
+const maxLookups = 1000
+
 // hardlink gives a fact a second name.
 func (w *walker) hardlink(abs, target string) {
 	t, ok := cleanName(target)
@@ -264,6 +268,12 @@ func (w *walker) hardlink(abs, target string) {
 	}
 	if t, ok = w.paths.canonical(t); !ok {
 		return
+	}
+	if _, ok := catalog.Match(path.Base(abs)); ok && w.lookups < maxLookups {
+		if w.lookups++; !w.paths.has(t) {
+			// Best effort: what the file of a lower layer is named there is judged.
+			w.f.incomplete("hard-link", abs, "what files hold that are hard links to files of lower layers")
+		}
 	}
 	if i, ok := w.driver["/"+t]; ok {
 		d := w.f.DriverFiles[i]

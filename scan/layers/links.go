@@ -32,6 +32,22 @@ func (b *builder) readlink(p string) (string, bool) {
 	return last.Link, last.Type == Symlink && !b.links.lost(p, last.seq)
 }
 
+// has says whether the layer has brought a path so far.
+func (b *builder) has(p string) bool {
+	found := false
+	is := func(e *Entry) bool {
+		found = found || e.Path == p && e.Type != Whiteout && e.Type != Opaque
+		return e.Path == p && !found
+	}
+	for _, r := range b.runs {
+		r.from(p, is)
+	}
+	for i := range b.pending {
+		is(&b.pending[i])
+	}
+	return found
+}
+
 // canonical is where an entry of the tar comes to lie: unpacking goes through
 // the links of directories that the same tar has brought before. The last
 // element is not followed. It is false for a path that leads in circles.

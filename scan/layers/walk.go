@@ -107,6 +107,8 @@ type walker struct {
 	// sparse is how many bytes of sparse files may still be read.
 	sparse int64
 	buf    []byte
+	// lookups counts the hard links whose targets were looked for.
+	lookups int
 	// depends counts the dependencies that are kept.
 	depends int
 }
