@@ -164,3 +164,16 @@ func (b *remoteBlob) connect() error {
 	b.whole = res.ContentLength >= 0 || len(res.TransferEncoding) > 0 || res.ProtoMajor > 1
 	return nil
 }
+
+// readAll reads a small blob of at most limit bytes, and closes it.
+func readAll(b Blob, limit int64) ([]byte, error) {
+	defer func() { _ = b.Close() }() // read only
+	raw, err := io.ReadAll(io.LimitReader(b, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(raw)) > limit {
+		return nil, fmt.Errorf("more than %d bytes", limit)
+	}
+	return raw, nil
+}

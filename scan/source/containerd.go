@@ -192,15 +192,7 @@ func (s *containerd) fetch(ctx context.Context, d v1.Descriptor, limit int64) ([
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = b.Close() }() // read only
-	raw, err := io.ReadAll(io.LimitReader(b, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(raw)) > limit {
-		return nil, fmt.Errorf("more than %d bytes", limit)
-	}
-	return raw, nil
+	return readAll(b, limit)
 }
 
 func (s *containerd) layer(ctx context.Context, d v1.Descriptor) (Blob, error) {

@@ -135,9 +135,13 @@ func (r *resolver) directory(ctx context.Context, p string) (*Set, error) {
 		if r.loc.form == "" && rootLike(root) {
 			return r.rootfs(d), nil
 		}
+		none := "no OCI layout"
+		if r.loc.form == "" {
+			none = "neither an OCI layout nor a root file system"
+		}
 		return nil, errors.Join(fail(r.ref, "opening", hintf(
 			"an OCI layout has an index.json; a root file system is named rootfs:DIR",
-			"the directory is %s", map[bool]string{true: "neither an OCI layout nor a root file system", false: "no OCI layout"}[r.loc.form == ""])), d.Close())
+			"the directory is %s", none)), d.Close())
 	}
 	r.kind, r.store = KindOCILayout, &blobStore{d}
 	images, err := r.layout(ctx, d)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -116,15 +115,7 @@ func (s *registry) fetch(ctx context.Context, d v1.Descriptor, limit int64) ([]b
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = b.Close() }() // read only
-	raw, err := io.ReadAll(io.LimitReader(b, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(raw)) > limit {
-		return nil, fmt.Errorf("more than %d bytes", limit)
-	}
-	return raw, nil
+	return readAll(b, limit)
 }
 
 func (s *registry) layer(ctx context.Context, d v1.Descriptor) (Blob, error) {

@@ -42,7 +42,7 @@ func warnUnknownVariables(cmd *cobra.Command, environ []string) {
 		return
 	}
 	var known []string
-	for _, c := range append(cmd.Root().Commands(), cmd.Root(), cmd) {
+	for _, c := range append(slices.Clone(cmd.Root().Commands()), cmd.Root()) {
 		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, variable(f.Name)) })
 	}
 	slices.Sort(environ)
