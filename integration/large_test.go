@@ -218,7 +218,8 @@ func put(tw *tar.Writer, name string, data []byte) error {
 }
 
 // TestLarge reads a layer of more than 2 GiB and layers of three million files,
-// links and whiteouts in small memory: by position, as a whole, and as a stream.
+// links and whiteouts in small memory: by position, as a whole, as a stream, and
+// from the cache.
 func TestLarge(t *testing.T) { //nolint:paralleltest // it measures memory, and fills the machine
 	gpulint := program(t)
 	_, _, least := run(t, nil, gpulint, "version")
@@ -265,10 +266,10 @@ func TestLarge(t *testing.T) { //nolint:paralleltest // it measures memory, and 
 		{"2.25 GiB", []bigLayer{huge}, []string{"seek", "verify", "stream"}},
 		{"files", []bigLayer{one, entries(func(dir, n int) tar.Header {
 			return tar.Header{Name: fmt.Sprintf("srv/d%d/file-%d", dir, n), Mode: 0o644}
-		})}, []string{"verify", "stream"}},
+		})}, []string{"verify", "cached", "stream"}},
 		{"symlinks", []bigLayer{one, entries(func(dir, n int) tar.Header {
 			return tar.Header{Name: fmt.Sprintf("srv/d%d/link-%d", dir, n), Typeflag: tar.TypeSymlink, Linkname: fmt.Sprintf("../d%d/x%d", n%1000, n)}
-		})}, []string{"verify"}},
+		})}, []string{"verify", "cached"}},
 		{"whiteouts", []bigLayer{one, entries(func(dir, n int) tar.Header {
 			if n == many/2 {
 				return tar.Header{Name: "usr/lib/x86_64-linux-gnu/.wh.libcuda.so.470.256.02"}
@@ -276,10 +277,10 @@ func TestLarge(t *testing.T) { //nolint:paralleltest // it measures memory, and 
 			return tar.Header{Name: fmt.Sprintf("srv/d%d/.wh.file-%d", dir, n)}
 		})}, []string{"verify"}},
 	} {
-		dir := bigLayout(t, tt.layers...)
+		dir, cache := bigLayout(t, tt.layers...), t.TempDir()
 		for _, how := range tt.inputs {
 			t.Run(tt.name+" "+how, func(t *testing.T) {
-				args := []string{"image", "-f", "facts", "--input", dir}
+				args := []string{"image", "--no-cache=false", "--cache-dir", cache, "-f", "facts", "--input", dir}
 				var in io.Reader
 				switch how {
 				case "verify":
@@ -309,7 +310,7 @@ func TestLarge(t *testing.T) { //nolint:paralleltest // it measures memory, and 
 				if tt.name == "whiteouts" {
 					want--
 				}
-				if status != 1 || visible != want || len(found.Incomplete) > 0 || found.Verified != (how != "seek") {
+				if status != 1 || visible != want || len(found.Incomplete) > 0 || found.Verified != (how != "seek" && how != "cached") {
 					t.Errorf("status %d, %d driver files (want %d), verified %t, incomplete %v", status, visible, want, found.Verified, found.Incomplete)
 				}
 			})

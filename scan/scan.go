@@ -28,6 +28,8 @@ type Options struct {
 	Parallel int
 	// Passed are the layers of a stream, which cannot be read again.
 	Passed Passed
+	// Cached are the layers that earlier scans have read.
+	Cached Cached
 	// Shared, if not nil, holds the layers of the images of one set.
 	Shared *Shared
 	// TmpDir is where temporary files go, the system's directory if empty.
@@ -138,6 +140,12 @@ func layer(ctx context.Context, l source.Layer, o Options) (*layers.Facts, error
 	if f, err := o.Shared.get(l, verify); f != nil || err != nil {
 		return f, err
 	}
+	if f, err := o.Cached.get(l, o); f != nil || err != nil {
+		if err == nil {
+			o.Shared.put(l, f)
+		}
+		return f, err
+	}
 	b, err := l.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -154,6 +162,7 @@ func layer(ctx context.Context, l source.Layer, o Options) (*layers.Facts, error
 	}, layers.Options{Limits: o.Limits, Verify: verify, TmpDir: o.TmpDir})
 	if err == nil {
 		o.Shared.put(l, f)
+		o.Cached.put(l, f)
 	}
 	return f, err
 }

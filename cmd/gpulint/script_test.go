@@ -18,6 +18,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if _, script := os.LookupEnv("GPULINT_CACHE_DIR"); !script {
+		if err := os.Setenv("GPULINT_NO_CACHE", "true"); err != nil {
+			panic(err)
+		}
+	}
 	testscript.Main(m, map[string]func(){
 		"gpulint": func() {
 			os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -40,6 +45,7 @@ func TestScript(t *testing.T) {
 		UpdateScripts:       *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("IMAGES", dir)
+			e.Setenv("GPULINT_CACHE_DIR", filepath.Join(e.WorkDir, "cache"))
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {

@@ -13,6 +13,9 @@ const (
 	blockNames = 160 << 10 // bytes of its names and link targets, decoded
 )
 
+// blockOverhead is what a block takes in memory beside its bytes.
+const blockOverhead = 48
+
 // encoder writes sorted entries into blocks.
 type encoder struct {
 	index Index
@@ -70,7 +73,7 @@ func (w *encoder) flush() {
 	data := s2.EncodeBetter(nil, w.raw)
 	data = append(make([]byte, 0, len(data)), data...) // without spare capacity
 	w.index.blocks = append(w.index.blocks, block{first: w.first, data: data})
-	w.index.size += len(data) + len(w.first) + 48
+	w.index.size += len(data) + len(w.first) + blockOverhead
 	w.raw, w.names = w.raw[:0], 0
 }
 
@@ -84,7 +87,7 @@ func (w *encoder) done() *Index {
 func inflateBlock(buf, data []byte) []byte {
 	raw, err := s2.Decode(buf[:cap(buf)], data)
 	if err != nil {
-		panic(err) // our own bytes, never from outside
+		panic(err) // our own bytes, or checked by blockChecker
 	}
 	return raw
 }

@@ -313,10 +313,13 @@ func (r *resolver) image(ctx context.Context, e entry, raw []byte) (*Image, erro
 		img.Layers = append(img.Layers, Layer{
 			Index: i, Digest: d.Digest.String(), DiffID: img.Config.RootFS.DiffIDs[i].String(), Size: d.Size,
 			MediaType: string(d.MediaType), Annotations: d.Annotations, CreatedBy: created[i].createdBy, Guessed: created[i].guessed,
-			Key:     r.store.key(d),
-			Blob:    d.Digest.String(),
-			Foreign: !d.MediaType.IsDistributable() && !r.store.has(d),
-			Open:    func(ctx context.Context) (Blob, error) { return r.store.layer(ctx, d) },
+			Key:  r.store.key(d),
+			Blob: d.Digest.String(),
+			// These give blobs by their digests; in an archive or layout a name is a
+			// claim like any other.
+			Addressed: r.kind == KindRegistry || r.kind == KindContainerd,
+			Foreign:   !d.MediaType.IsDistributable() && !r.store.has(d),
+			Open:      func(ctx context.Context) (Blob, error) { return r.store.layer(ctx, d) },
 		})
 	}
 	return img, nil

@@ -84,6 +84,9 @@ type Layer struct {
 	Key string
 	// Blob names the blob within its set: layers of one name are the same bytes.
 	Blob string
+	// Addressed says that the source gives blobs by their digests, so that the
+	// digest is the blob's own name and no claim of the image.
+	Addressed bool
 	// Foreign says that the blob is not distributed with the image.
 	Foreign bool
 	// Open opens the blob as stored (compressed or not). It may be called

@@ -42,8 +42,12 @@ func warnUnknownVariables(cmd *cobra.Command, environ []string) {
 		return
 	}
 	var known []string
-	for _, c := range append(slices.Clone(cmd.Root().Commands()), cmd.Root()) {
-		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, variable(f.Name)) })
+	for todo := []*cobra.Command{cmd.Root()}; len(todo) > 0; todo = todo[1:] {
+		c := todo[0]
+		note := func(f *pflag.Flag) { known = append(known, variable(f.Name)) }
+		c.Flags().VisitAll(note)
+		c.PersistentFlags().VisitAll(note)
+		todo = append(todo, c.Commands()...)
 	}
 	slices.Sort(environ)
 	for _, e := range environ {

@@ -31,6 +31,8 @@ type imageOptions struct {
 	quiet       bool
 	noProgress  bool
 	tmpDir      string
+	cacheDir    string
+	noCache     bool
 	limits      []string
 	timeout     time.Duration
 
@@ -83,6 +85,8 @@ oci:DIR@DIGEST, docker-archive:FILE:NAME:TAG.`,
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show all evidence and the causes of errors")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing but the report")
 	f.BoolVar(&o.noProgress, "no-progress", false, "do not show how far the layers are (shown on a terminal only)")
+	f.StringVar(&o.cacheDir, "cache-dir", "", "`DIR` that keeps what was found in layers (default: gpulint in the user's cache directory)")
+	f.BoolVar(&o.noCache, "no-cache", false, "neither use nor keep what was found in layers")
 	f.StringVar(&o.tmpDir, "tmp-dir", "", "`DIR` for the temporary file that reading rpm's database takes")
 	f.StringSliceVar(&o.limits, "limit", nil, "`NAME=N`: a limit of what is read of one layer: entries, layer-bytes, index-bytes or facts (repeatable)")
 	f.DurationVar(&o.timeout, "timeout", 0, "give up after this `DURATION`, such as 10m (default: never)")

@@ -138,9 +138,11 @@ func (r *runner) set(ctx context.Context, ref string, open func() (*source.Set, 
 	}
 	o := r.scanOptions()
 	bars := r.o.newProgress(r.errw, set.Images)
+	var known func(source.Layer)
 	if bars != nil {
-		o.Progress = bars.layer
+		o.Progress, known = bars.layer, bars.known
 	}
+	o.Cached = r.cache.cached(known)
 	if passed != nil {
 		o.Passed = passed()
 	}

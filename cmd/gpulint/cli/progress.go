@@ -58,12 +58,25 @@ func totalSize(images []*source.Image) int64 {
 
 // layer starts the line of a layer.
 func (p *progress) layer(l source.Layer) (read func(int), done func()) {
-	p.once.Do(func() { p.total = p.line("total", p.size, mpb.BarPriority(math.MaxInt)) })
+	p.begin()
 	if l.Size < minProgress {
 		return p.total.IncrBy, func() {}
 	}
 	bar := p.line(fmt.Sprintf("layer %d %s", l.Index, digestStart(l.Digest)), l.Size, mpb.BarRemoveOnComplete())
 	return func(n int) { bar.IncrBy(n); p.total.IncrBy(n) }, func() { bar.Abort(true) }
+}
+
+// begin starts the line of all layers.
+func (p *progress) begin() {
+	p.once.Do(func() { p.total = p.line("total", p.size, mpb.BarPriority(math.MaxInt)) })
+}
+
+// known is told of a layer that need not be read.
+func (p *progress) known(l source.Layer) {
+	if l.Size > 0 {
+		p.begin()
+		p.total.IncrInt64(l.Size)
+	}
 }
 
 func (p *progress) line(name string, size int64, option mpb.BarOption) *mpb.Bar {

@@ -42,6 +42,14 @@ func (o *imageOptions) run(ctx context.Context, args []string, in io.Reader, std
 	targets := fleet.FromFlags(o.drivers, o.runtime)
 	r := &runner{o: o, in: in, errw: errw, engine: engine, targets: targets, doc: &document{report: newReport(targets)}}
 	r.doc.report.Rules = engine.Rules()
+	limits, err := o.scanLimits()
+	if err != nil {
+		return err
+	}
+	if err := r.openCache(limits); err != nil {
+		return err
+	}
+	defer r.cache.close()
 	for _, ref := range refs {
 		r.reference(ctx, ref)
 	}
@@ -76,6 +84,7 @@ type runner struct {
 	engine  *rules.Engine
 	targets []facts.Target
 	doc     *document
+	cache   *layerCache
 	// bases are the base images by reference and platform.
 	bases map[string]*scan.Base
 	// badUsage and badInput say what kinds of failures there were.
