@@ -28,15 +28,15 @@ type remoteBlob struct {
 	client  *http.Client
 	url     string
 	explain func(error) error
-	stall   time.Duration
 	backoff time.Duration
 	started time.Time
 
-	body   io.ReadCloser
-	cancel context.CancelCauseFunc
+	body io.ReadCloser
 	// whole says that the end of the body is the end of what the registry has,
 	// and not that of a connection.
 	whole bool
+	// noRanges says that the registry refuses ranges.
+	noRanges bool
 	// size is what the manifest says, n what was read.
 	size, n int64
 	// failures counts those since the last byte, all those of the transfer.
@@ -51,14 +51,10 @@ func (b *remoteBlob) Close() error {
 	if b.body == nil {
 		return nil
 	}
-	b.cancel(context.Canceled)
 	err := b.body.Close()
 	b.body = nil
 	return err
 }
-
-// errStalled says that no byte came for a time.
-var errStalled = errors.New("no data came")
 
 // Read implements io.Reader. It ends where the blob is larger than the
 // manifest says: a registry may send without end.
@@ -118,49 +114,41 @@ func (b *remoteBlob) read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	cancel := b.cancel
-	timer := time.AfterFunc(b.stall, func() { cancel(fmt.Errorf("%w for %s", errStalled, b.stall)) })
 	n, err := b.body.Read(p)
-	if !timer.Stop() && err != nil && n == 0 {
-		err = fmt.Errorf("%w for %s", errStalled, b.stall)
-	}
 	return n, err
 }
 
 // connect asks for what is missing.
 func (b *remoteBlob) connect() error {
-	ctx, cancel := context.WithCancelCause(b.ctx)
-	timer := time.AfterFunc(b.stall, func() { cancel(fmt.Errorf("%w for %s", errStalled, b.stall)) })
-	defer timer.Stop()
-	fail := func(err error) error {
-		if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
-			err = cause
-		}
-		cancel(context.Canceled)
+	req, err := http.NewRequestWithContext(b.ctx, http.MethodGet, b.url, nil)
+	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.url, nil)
-	if err != nil {
-		return fail(err)
-	}
 	req.Header.Set("Accept-Encoding", "identity") // the bytes as they are stored
-	if b.n > 0 {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", b.n))
+	if b.n > 0 && !b.noRanges {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", b.n, b.size-1))
 	}
 	res, err := b.client.Do(req)
 	if err != nil {
-		return fail(err)
+		return err
+	}
+	if res.StatusCode == http.StatusRequestedRangeNotSatisfiable && b.n > 0 && !b.noRanges {
+		b.noRanges = true
+		if err := res.Body.Close(); err != nil {
+			return err
+		}
+		return b.connect()
 	}
 	if err := transport.CheckError(res, http.StatusOK, http.StatusPartialContent); err != nil {
-		return fail(errors.Join(err, res.Body.Close()))
+		return errors.Join(err, res.Body.Close())
 	}
 	if b.n > 0 && res.StatusCode == http.StatusOK {
 		// No ranges here: from the start again.
 		if _, err := io.CopyN(io.Discard, res.Body, b.n); err != nil {
-			return fail(errors.Join(err, res.Body.Close()))
+			return errors.Join(err, res.Body.Close())
 		}
 	}
-	b.body, b.cancel = res.Body, cancel
+	b.body = res.Body
 	b.whole = res.ContentLength >= 0 || len(res.TransferEncoding) > 0 || res.ProtoMajor > 1
 	return nil
 }

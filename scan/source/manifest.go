@@ -83,9 +83,15 @@ const emptyConfig = "application/vnd.oci.empty.v1+json"
 
 var errArtifact = fmt.Errorf("its configuration is of type %q: it is no container image", emptyConfig)
 
+// errTrailing says that something follows a document that was read.
+var errTrailing = errors.New("it is followed by something else")
+
 // parseManifest reads an image manifest and checks what it claims.
 func parseManifest(raw []byte) (*v1.Manifest, error) {
 	m, err := v1.ParseManifest(bytes.NewReader(raw))
+	if err == nil && !json.Valid(raw) { // the parser stops at the end of the first value
+		err = errTrailing
+	}
 	if err != nil {
 		return nil, fmt.Errorf("invalid manifest: %w", err)
 	}
@@ -128,6 +134,9 @@ func layerType(mt types.MediaType) bool {
 // parseConfig reads a configuration.
 func parseConfig(raw []byte) (*v1.ConfigFile, error) {
 	c, err := v1.ParseConfigFile(bytes.NewReader(raw))
+	if err == nil && !json.Valid(raw) {
+		err = errTrailing
+	}
 	if err != nil {
 		return nil, fmt.Errorf("invalid configuration: %w", err)
 	}

@@ -35,6 +35,7 @@ func Open(ctx context.Context, ref string, o Options) (*Set, error) {
 	if err != nil {
 		return nil, &Error{Ref: ref, Op: "--ca-file " + o.CAFile, Err: plain(err), Usage: true, Hint: "name a file of certificates in PEM"}
 	}
+	o.Stall = cmp.Or(o.Stall, defaultStall)
 	tr, err := authenticated(ctx, r, o, rt)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -48,7 +49,7 @@ func Open(ctx context.Context, ref string, o Options) (*Set, error) {
 	}
 	s := &registry{
 		ref: r, keys: o.Keychain, puller: puller, client: &http.Client{Transport: tr},
-		stall: cmp.Or(o.Stall, defaultStall), backoff: cmp.Or(o.Backoff, defaultBackoff),
+		backoff: cmp.Or(o.Backoff, defaultBackoff),
 	}
 	d, err := puller.Get(ctx, r)
 	if err != nil {
@@ -79,8 +80,8 @@ type registry struct {
 	keys   authn.Keychain
 	puller *remote.Puller
 	client *http.Client
-	// stall and backoff are those of the options.
-	stall, backoff time.Duration
+	// backoff is that of the options.
+	backoff time.Duration
 }
 
 // authenticated is a transport that has made itself known to the registry.
@@ -89,7 +90,7 @@ func authenticated(ctx context.Context, r name.Reference, o Options, base http.R
 	if err != nil {
 		return nil, hintf("see docker's configuration and its credential helpers", "credentials for %s: %w", r.Context().RegistryStr(), err)
 	}
-	var rt http.RoundTripper = &polite{rt: &capped{base}}
+	var rt http.RoundTripper = &polite{rt: &capped{base, o.Stall}}
 	rt = transport.NewRetry(rt, transport.WithRetryStatusCodes(
 		http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 	))
@@ -121,7 +122,7 @@ func (s *registry) fetch(ctx context.Context, d v1.Descriptor, limit int64) ([]b
 func (s *registry) layer(ctx context.Context, d v1.Descriptor) (Blob, error) {
 	repo := s.ref.Context()
 	b := &remoteBlob{
-		ctx: ctx, client: s.client, size: d.Size, stall: s.stall, backoff: s.backoff, started: time.Now(),
+		ctx: ctx, client: s.client, size: d.Size, backoff: s.backoff, started: time.Now(),
 		url:     fmt.Sprintf("%s://%s/v2/%s/blobs/%s", repo.Scheme(), repo.RegistryStr(), repo.RepositoryStr(), d.Digest),
 		explain: func(err error) error { return s.explain(ctx, "blob", d, err) },
 	}

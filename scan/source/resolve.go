@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -101,6 +102,9 @@ func orUnknown(s string) string {
 // children are the descriptors of an index, attestations left out.
 func (r *resolver) children(raw []byte, depth int) ([]v1.Descriptor, error) {
 	index, err := v1.ParseIndexManifest(bytes.NewReader(raw))
+	if err == nil && !json.Valid(raw) {
+		err = errTrailing
+	}
 	if err != nil {
 		return nil, fail(r.ref, "reading the index", fmt.Errorf("invalid index: %w", err))
 	}

@@ -44,16 +44,29 @@ func roundTripper(o Options) (http.RoundTripper, error) {
 	return t, nil
 }
 
-// capped bounds the answers of a registry that are read whole.
-type capped struct{ rt http.RoundTripper }
+// capped bounds how long the answers of a registry may bring nothing, and the
+// size of those that are read whole. Blobs see to their size themselves.
+type capped struct {
+	rt    http.RoundTripper
+	stall time.Duration
+}
 
 // RoundTrip implements http.RoundTripper.
 func (c *capped) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := c.rt.RoundTrip(req)
-	if err != nil || ofBlob(req) && res.StatusCode < 300 {
-		return res, err
+	if err := redirected(req); err != nil {
+		return nil, err
 	}
-	res.Body = &cappedBody{res.Body, maxManifest}
+	w := newWatch(req.Context(), c.stall)
+	res, err := c.rt.RoundTrip(req.WithContext(w.ctx))
+	if err != nil {
+		w.end()
+		return nil, w.reason(err)
+	}
+	w.timer.Stop()
+	res.Body = &watchedBody{res.Body, w}
+	if !ofBlob(req) || res.StatusCode >= 300 {
+		res.Body = &cappedBody{res.Body, maxManifest}
+	}
 	return res, nil
 }
 
