@@ -37,7 +37,8 @@ test: tools lint check-generated cross unit integration
 
 tools: $(GOLANGCI_LINT_STAMP) $(GOFUMPT_STAMP) $(MULTITOOL_STAMP)
 	scripts/need gcc:gcc,libc6-dev readelf:binutils dpkg-deb:dpkg unshare:util-linux \
-		dockerd:docker.io containerd:containerd podman:podman skopeo:skopeo rpmbuild:rpm
+		dockerd:docker.io containerd:containerd podman:podman skopeo:skopeo rpmbuild:rpm \
+		buildah:buildah umoci:umoci
 
 $(GOLANGCI_LINT_STAMP):
 	mkdir -p $(TOOLS)

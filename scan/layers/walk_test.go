@@ -380,3 +380,30 @@ func TestDeepPaths(t *testing.T) {
 		}
 	}
 }
+
+// TestDeepFiles holds that a driver file below a thousand directories is found,
+// and that what hides it on its way is told.
+func TestDeepFiles(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("d/", 1000)
+	file := item{name: deep + "libcuda.so.1"}
+	half := deep[:1000] + ".wh.d"
+	for name, tt := range map[string]struct {
+		upper item
+		want  *facts.Shadow
+	}{
+		"whiteout": {item{name: half}, &facts.Shadow{Layer: 1, How: "whiteout", By: "/" + deep[:1001]}},
+		"opaque":   {item{name: deep[:1000] + opaqueMarker}, &facts.Shadow{Layer: 1, How: "opaque", By: "/" + deep[:999]}},
+		"replaced": {item{name: deep[:1001], typ: tar.TypeSymlink, link: "x"}, &facts.Shadow{Layer: 1, How: "replaced", By: "/" + deep[:1001]}},
+		"beside":   {item{name: deep + "e"}, nil},
+	} {
+		img := &facts.Image{}
+		Merge(img, []*Facts{walkBytes(t, tarOf(t, file)), walkBytes(t, tarOf(t, tt.upper))})
+		if len(img.DriverFiles) != 1 || img.DriverFiles[0].Path != "/"+file.name {
+			t.Fatalf("%s: %.300v", name, img.DriverFiles)
+		}
+		if diff := cmp.Diff(tt.want, img.DriverFiles[0].Shadowed); diff != "" {
+			t.Errorf("%s (-want +got):\n%.600s", name, diff)
+		}
+	}
+}
