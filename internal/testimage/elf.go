@@ -26,6 +26,17 @@ type ELF struct {
 	Padding int
 	// StringsLast puts the dynamic strings behind .dynamic, as patchelf does.
 	StringsLast bool
+	// Sections stand behind all else, with a section table if there is any. Only
+	// for 64 bits and little endian.
+	Sections []Section
+}
+
+// Section is a section of an ELF file.
+type Section struct {
+	Name string
+	Data []byte
+	// Exec marks it as code.
+	Exec bool
 }
 
 // DriverLibrary is a library as the driver has it: with its version inside.
@@ -140,7 +151,42 @@ func (b *elfBuilder) build() []byte {
 		d = b.word(b.word(d, e.tag), e.val)
 	}
 	copy(out[dynAt:], d)
+	if len(b.Sections) > 0 {
+		return withSections(out, b.Sections)
+	}
 	return out
+}
+
+// withSections appends sections, their names and the section table.
+func withSections(out []byte, sections []Section) []byte {
+	le := binary.LittleEndian
+	names := []byte{0}
+	table := make([]byte, 64)
+	sections = append(append([]Section{}, sections...), Section{Name: ".shstrtab"})
+	for i, s := range sections {
+		h := make([]byte, 64)
+		le.PutUint32(h, uint32(len(names)))
+		names = append(append(names, s.Name...), 0)
+		typ, flags := elf.SHT_PROGBITS, elf.SHF_ALLOC
+		if i == len(sections)-1 {
+			s.Data, typ, flags = names, elf.SHT_STRTAB, 0
+		}
+		if s.Exec {
+			flags |= elf.SHF_EXECINSTR
+		}
+		le.PutUint32(h[4:], uint32(typ))
+		le.PutUint64(h[8:], uint64(flags))
+		le.PutUint64(h[24:], uint64(len(out)))
+		le.PutUint64(h[32:], uint64(len(s.Data)))
+		table = append(table, h...)
+		out = append(out, s.Data...)
+		out = append(out, make([]byte, (8-len(out)%8)%8)...)
+	}
+	le.PutUint64(out[40:], uint64(len(out)))
+	le.PutUint16(out[58:], 64)
+	le.PutUint16(out[60:], uint16(len(sections)+1))
+	le.PutUint16(out[62:], uint16(len(sections)))
+	return append(out, table...)
 }
 
 func (b *elfBuilder) fileHeader(phnum int) []byte {

@@ -1,6 +1,10 @@
 package binary
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/gpulint/gpulint/scan/binary/fatbin"
+)
 
 // ErrNotELF says that the input does not begin with an ELF header that can be
 // read.
@@ -27,8 +31,21 @@ type File struct {
 	// 535.161.08, in order of appearance and without repeats; filled only
 	// when asked for.
 	RMVersions []RMVersion
+	// Object says that the file is one to be linked (ET_REL): nothing loads it.
+	Object bool
+	// Code is the device code, nil where it was not asked for, or where none
+	// can be.
+	Code *fatbin.Code
 	// Incomplete says what could not be read, empty when all was.
 	Incomplete string
+}
+
+func newFile(h header) *File {
+	f := &File{Bits: 32, Machine: machineName(h.machine), Shared: h.typ == 3, Object: h.typ == 1}
+	if h.is64 {
+		f.Bits = 64
+	}
+	return f
 }
 
 // RMVersion is a version string of NVIDIA's resource manager found inside a

@@ -48,6 +48,10 @@ type header struct {
 	phoff     uint64
 	phentsize int
 	phnum     int
+	shoff     uint64
+	shentsize int
+	shnum     int
+	shstrndx  int
 }
 
 // segment is a program header. filesz and offset are not yet checked.
@@ -85,11 +89,15 @@ func parseHeader(b []byte) (header, bool) {
 		h.phoff = h.order.Uint64(b[32:])
 		h.phentsize = int(h.order.Uint16(b[54:]))
 		h.phnum = int(h.order.Uint16(b[56:]))
+		h.shoff = h.order.Uint64(b[40:])
+		h.shentsize, h.shnum, h.shstrndx = int(h.order.Uint16(b[58:])), int(h.order.Uint16(b[60:])), int(h.order.Uint16(b[62:]))
 		return h, true
 	}
 	h.phoff = uint64(h.order.Uint32(b[28:]))
 	h.phentsize = int(h.order.Uint16(b[42:]))
 	h.phnum = int(h.order.Uint16(b[44:]))
+	h.shoff = uint64(h.order.Uint32(b[32:]))
+	h.shentsize, h.shnum, h.shstrndx = int(h.order.Uint16(b[46:])), int(h.order.Uint16(b[48:])), int(h.order.Uint16(b[50:]))
 	return h, true
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/gpulint/gpulint/scan/binary/fatbin"
 )
 
 // Options says how a file is read.
@@ -18,6 +20,8 @@ type Options struct {
 	// where there is none). Streams ask before the SONAME is known and drop
 	// the answer later.
 	Versions func(soname string) bool
+	// Code asks for the device code. A stream is then read to its end.
+	Code bool
 	// Hints are strings of which one occurs in the head of each file that
 	// Versions accepts; a stream without any of them is not searched. Empty:
 	// every stream is.
@@ -60,6 +64,9 @@ type stream struct {
 	head []byte
 	pos  int64
 	rm   *rmScanner
+	// code searches for device code, tail keeps the section table.
+	code *fatbin.Scanner
+	tail tail
 }
 
 func (s *stream) read() (*File, error) {
@@ -70,28 +77,41 @@ func (s *stream) read() (*File, error) {
 	if !ok {
 		return nil, ErrNotELF
 	}
-	f := &File{Bits: 32, Machine: machineName(h.machine), Shared: h.typ == 3}
-	if h.is64 {
-		f.Bits = 64
+	f := newFile(h)
+	if err := s.segments(f, h); err != nil {
+		return nil, err
 	}
+	if !s.o.Code || !h.codeMachine() {
+		return f, nil
+	}
+	if s.code == nil {
+		s.startCode(h)
+	}
+	err := s.endCode(f, h)
+	scanners.Put(s.code)
+	return f, err
+}
+
+// segments reads the program headers and what they lead to.
+func (s *stream) segments(f *File, h header) error {
 	end, ok := h.segmentsEnd(s.size)
 	if !ok {
 		f.Incomplete = "the program header table lies outside the file"
-		return f, nil
+		return nil
 	}
 	if end > int64(s.o.head()) {
 		f.Incomplete = "the program header table lies behind the head that is kept"
-		return f, nil
+		return nil
 	}
 	if err := s.fillHead(int(end)); err != nil {
-		return nil, err
+		return err
 	}
 	if int64(len(s.head)) < end {
 		f.Incomplete = "the file is cut off"
-		return f, nil
+		return nil
 	}
 	segs := h.parseSegments(s.head[h.phoff:end])
-	return f, s.follow(f, h, segs)
+	return s.follow(f, h, segs)
 }
 
 // follow reads on to .dynamic and its strings, wherever they stand.
@@ -114,6 +134,9 @@ func (s *stream) follow(f *File, h header, segs []segment) error {
 	}
 	if err := s.startVersions(); err != nil || s.rm == nil {
 		return err
+	}
+	if s.o.Code && s.code == nil && h.codeMachine() {
+		s.startCode(h)
 	}
 	if err := s.advance(s.size); err != nil {
 		return err
@@ -201,16 +224,19 @@ func (s *stream) bytes(e extent) ([]byte, error) {
 	if err := s.startVersions(); err != nil {
 		return nil, err
 	}
+	if h, ok := parseHeader(s.head); s.o.Code && s.code == nil && ok && h.codeMachine() {
+		s.startCode(h)
+	}
 	if err := s.advance(e.off); err != nil {
 		return nil, err
 	}
 	b := make([]byte, e.size())
 	n, err := io.ReadFull(s.r, b)
 	b = b[:n]
-	s.pos += int64(n)
-	if s.rm != nil {
-		s.rm.write(b)
+	if s.code != nil {
+		_, _ = s.code.Write(b) // never fails
 	}
+	s.seen(b)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("reading an ELF file at byte %d: %w", s.pos, err)
 	}
@@ -263,11 +289,15 @@ func (s *stream) advance(to int64) error {
 	bp := chunks.Get().(*[]byte)
 	defer chunks.Put(bp)
 	for s.pos < to {
-		b := (*bp)[:min(int64(len(*bp)), to-s.pos)]
+		b := *bp
+		if s.code != nil {
+			b = s.code.Next()
+		}
+		b = b[:min(int64(len(b)), to-s.pos)]
 		n, err := io.ReadFull(s.r, b)
-		s.pos += int64(n)
-		if s.rm != nil {
-			s.rm.write(b[:n])
+		s.seen(b[:n])
+		if s.code != nil {
+			s.code.Commit(n)
 		}
 		if err != nil {
 			if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -277,6 +307,15 @@ func (s *stream) advance(to int64) error {
 		}
 	}
 	return nil
+}
+
+// seen takes the next bytes of the file.
+func (s *stream) seen(b []byte) {
+	if s.rm != nil {
+		s.rm.write(b)
+	}
+	s.tail.take(s.pos, b)
+	s.pos += int64(len(b))
 }
 
 func cString(b []byte) string {

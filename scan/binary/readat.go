@@ -26,9 +26,11 @@ func ReadAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 	if !ok {
 		return nil, ErrNotELF
 	}
-	f := &File{Bits: 32, Machine: machineName(h.machine), Shared: h.typ == 3}
-	if h.is64 {
-		f.Bits = 64
+	f := newFile(h)
+	if o.Code && h.codeMachine() {
+		if err := f.codeAt(r, h, size, at); err != nil {
+			return nil, err
+		}
 	}
 	end, ok := h.segmentsEnd(size)
 	if !ok {
