@@ -27,6 +27,15 @@ func (s *stream) endCode(f *File, h header) error {
 		return err
 	}
 	sections, why := s.sections(h)
+	for _, sec := range sections {
+		if e := (extent{sec.Off, sec.End}); sec.Name == fwdCompat && e.size() <= maxNotes {
+			b := s.tail.part(e)
+			if e.end <= int64(len(s.head)) {
+				b = s.head[e.off:e.end]
+			}
+			f.compat(h, b)
+		}
+	}
 	f.Code = s.code.Finish(sections, why == "")
 	f.unplaced(why)
 	return nil
@@ -76,6 +85,15 @@ func (f *File) codeAt(r io.ReaderAt, h header, size int64, at func(extent) ([]by
 					return err
 				}
 				sections, why = h.sections(table, names, size), ""
+				for _, sec := range sections {
+					if e := (extent{sec.Off, sec.End}); sec.Name == fwdCompat && e.size() <= maxNotes {
+						b, err := at(e)
+						if err != nil {
+							return err
+						}
+						f.compat(h, b)
+					}
+				}
 			}
 		}
 	}

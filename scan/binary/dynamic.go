@@ -8,6 +8,8 @@ type dynamic struct {
 	soname, rpath, runpath uint64
 	strtab, strsz          uint64
 	hasStrtab              bool
+	verneed, verneednum    uint64
+	verdef, verdefnum      uint64
 	// ended says that the entry was there that ends the section.
 	ended bool
 }
@@ -44,6 +46,14 @@ func (h header) parseDynamic(b []byte) dynamic {
 			d.strtab, d.hasStrtab = val, true
 		case dtStrsz:
 			d.strsz = val
+		case dtVerneed:
+			d.verneed = val
+		case dtVerneednum:
+			d.verneednum = val
+		case dtVerdef:
+			d.verdef = val
+		case dtVerdefnum:
+			d.verdefnum = val
 		}
 	}
 	return d
@@ -54,7 +64,7 @@ const noEnd = "the dynamic section is cut off"
 
 // names says whether any string has to be looked up.
 func (d dynamic) names() bool {
-	return len(d.needed) > 0 || d.soname > 0 || d.rpath > 0 || d.runpath > 0
+	return len(d.needed) > 0 || d.soname > 0 || d.rpath > 0 || d.runpath > 0 || d.verneednum > 0 || d.verdefnum > 0
 }
 
 // strings is where the string table lies in the file.
@@ -71,7 +81,8 @@ func (d dynamic) strings(segs []segment, size int64) (extent, bool) {
 
 // fill takes the names out of the string table, of which at gives the bytes
 // from an offset on (at most maxString of them, nil if they are not there).
-func (f *File) fill(d dynamic, at func(off uint64) []byte) {
+// needs and defs are the tables of symbol versions.
+func (f *File) fill(h header, d dynamic, needs, defs []byte, at func(off uint64) []byte) {
 	str := func(off uint64) string {
 		if off == 0 {
 			return ""
@@ -93,4 +104,6 @@ func (f *File) fill(d dynamic, at func(off uint64) []byte) {
 			f.Needed = append(f.Needed, s)
 		}
 	}
+	f.needs(h, d, needs, str)
+	f.provides(h, d, defs, str)
 }

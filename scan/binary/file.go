@@ -27,6 +27,18 @@ type File struct {
 	RPATH, RUNPATH string
 	// Interp is the program interpreter (PT_INTERP).
 	Interp string
+	// NeedsVersions are the symbol versions that it needs of other libraries,
+	// Provides those that it defines.
+	NeedsVersions []LibraryVersions
+	Provides      []string
+	// NoVersions says that these lie where a stream had passed before they were
+	// known: in programs of Go, whose .dynamic is far behind them.
+	NoVersions bool
+	// BuildID is GNU's build ID in hex.
+	BuildID string
+	// FwdCompat is what the note .note.cuda.fwd_compatibility says, JSON of
+	// NVIDIA's; only where Code was asked for.
+	FwdCompat string
 	// RMVersions are the RM version strings inside the file, such as
 	// 535.161.08, in order of appearance and without repeats; filled only
 	// when asked for.

@@ -30,6 +30,11 @@ const (
 	dtSoname  = 14
 	dtRpath   = 15
 	dtRunpath = 29
+
+	dtVerdef     = 0x6ffffffc
+	dtVerdefnum  = 0x6ffffffd
+	dtVerneed    = 0x6ffffffe
+	dtVerneednum = 0x6fffffff
 )
 
 // machines are the names of the machines that containers run on.

@@ -7,7 +7,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,6 +68,9 @@ func compare(t *testing.T, path string) bool {
 		t.Errorf("%s: %v", path, err)
 		return false
 	}
+	if stream.NoVersions {
+		stream.NoVersions, stream.NeedsVersions, stream.Provides = false, at.NeedsVersions, at.Provides
+	}
 	if diff := cmp.Diff(at, stream); diff != "" {
 		t.Errorf("%s (-position +stream):\n%s", path, diff)
 	}
@@ -89,5 +96,72 @@ func compare(t *testing.T, path string) bool {
 	if at.Incomplete != "" {
 		t.Errorf("%s: %s", path, at.Incomplete)
 	}
+	compareVersions(t, path, want, at)
+	compareReadelf(t, path, at)
 	return true
+}
+
+// compareVersions compares the symbol versions.
+func compareVersions(t *testing.T, path string, want *elf.File, got *File) {
+	t.Helper()
+	var needs []LibraryVersions
+	list, err := want.DynamicVersionNeeds()
+	if err != nil && !noTable(err) {
+		t.Errorf("%s: %v", path, err)
+	}
+	for _, n := range list {
+		v := LibraryVersions{Library: n.Name}
+		for _, d := range n.Needs {
+			v.Versions = append(v.Versions, d.Dep)
+		}
+		needs = append(needs, v)
+	}
+	if diff := cmp.Diff(needs, got.NeedsVersions); diff != "" {
+		t.Errorf("%s needs (-debug/elf +gpulint):\n%s", path, diff)
+	}
+	var provides []string
+	defs, err := want.DynamicVersions()
+	if err != nil && !noTable(err) {
+		t.Errorf("%s: %v", path, err)
+	}
+	for _, d := range defs {
+		if d.Flags&elf.VER_FLG_BASE == 0 {
+			provides = append(provides, d.Name)
+		}
+	}
+	if diff := cmp.Diff(provides, got.Provides); diff != "" {
+		t.Errorf("%s provides (-debug/elf +gpulint):\n%s", path, diff)
+	}
+}
+
+// noTable says that a file has no symbol versions.
+func noTable(err error) bool {
+	return errors.Is(err, elf.ErrNoSymbols) || strings.Contains(err.Error(), "missing version table")
+}
+
+var readelfLine = regexp.MustCompile(`(?m)^.*\((SONAME|NEEDED|RUNPATH|RPATH)\).*\[(.*)\]$|Build ID: ([0-9a-f]+)$`)
+
+// compareReadelf compares with what readelf says.
+func compareReadelf(t *testing.T, path string, got *File) {
+	t.Helper()
+	out, err := exec.Command("readelf", "-W", "-d", "-n", path).Output()
+	if err != nil {
+		t.Fatalf("readelf %s: %v: make test installs it", path, err)
+	}
+	var want, have []string
+	for _, m := range readelfLine.FindAllStringSubmatch(string(out), -1) {
+		want = append(want, m[1]+" "+m[2]+m[3])
+	}
+	for name, values := range map[string][]string{"SONAME": {got.SONAME}, "RPATH": {got.RPATH}, "RUNPATH": {got.RUNPATH}, "NEEDED": got.Needed, "": {got.BuildID}} {
+		for _, v := range values {
+			if v != "" {
+				have = append(have, name+" "+v)
+			}
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(have)
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Errorf("%s (-readelf +gpulint):\n%s", path, diff)
+	}
 }

@@ -2,9 +2,11 @@ package binary
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/gpulint/gpulint/scan/binary/fatbin"
@@ -123,6 +125,15 @@ func (s *stream) follow(f *File, h header, segs []segment) error {
 		}
 		f.Interp = cString(b)
 	}
+	for _, n := range notesOf(segs) {
+		if e, ok := clip(n.offset, n.filesz, s.size, maxNotes); ok && e.end <= int64(s.o.head()) {
+			b, err := s.bytes(e)
+			if err != nil {
+				return err
+			}
+			f.buildID(h, b)
+		}
+	}
 	dyn, ok := find(segs, ptDynamic, s.size, maxDynamic)
 	if ok {
 		if err := s.link(f, h, segs, dyn); err != nil {
@@ -167,21 +178,28 @@ func (s *stream) link(f *File, h header, segs []segment, dyn extent) error {
 		f.Incomplete = "the dynamic string table lies outside the file"
 		return nil
 	}
-	if tab.off < int64(s.o.head()) {
-		if err := s.fillHead(int(min(tab.end, int64(s.o.head())))); err != nil {
+	// Mostly all of them stand in the head, but patchelf moves them to the end
+	// of the file.
+	parts := []*part{
+		{extent: tab},
+		{extent: d.versionTable(d.verneed, d.verneednum, segs, s.size)},
+		{extent: d.versionTable(d.verdef, d.verdefnum, segs, s.size)},
+	}
+	order := slices.Clone(parts)
+	slices.SortFunc(order, func(a, b *part) int { return cmp.Compare(a.off, b.off) })
+	for _, p := range order {
+		if err := s.get(p); err != nil {
 			return err
 		}
 	}
-	if tab.off < int64(len(s.head)) || tab.off < s.pos {
-		f.fill(d, func(off uint64) []byte { return s.within(tab, off) })
-		return nil
+	for _, p := range parts {
+		if p.b == nil && p.off < int64(len(s.head)) {
+			p.b = s.head[p.off:min(p.end, int64(len(s.head)))]
+		}
+		f.NoVersions = f.NoVersions || p.b == nil && p.size() > 0 && p != parts[0]
 	}
-	// patchelf moves the strings to the end of the file.
-	strs, err := s.bytes(tab)
-	if err != nil {
-		return err
-	}
-	f.fill(d, func(off uint64) []byte {
+	strs := parts[0].b
+	f.fill(h, d, parts[1].b, parts[2].b, func(off uint64) []byte {
 		if off >= uint64(len(strs)) {
 			return nil
 		}
@@ -190,17 +208,28 @@ func (s *stream) link(f *File, h header, segs []segment, dyn extent) error {
 	return nil
 }
 
-// within returns string bytes that the head holds.
-func (s *stream) within(tab extent, off uint64) []byte {
-	if off >= uint64(tab.size()) {
+// part is a range of the file with its bytes, nil for one in the head.
+type part struct {
+	extent
+	b []byte
+}
+
+// get reads on to a part, or has the head reach over it.
+func (s *stream) get(p *part) error {
+	if p.size() == 0 {
 		return nil
 	}
-	from := tab.off + int64(off)
-	to := min(from+maxString, tab.end, int64(len(s.head)))
-	if from >= to {
+	if p.off < int64(s.o.head()) {
+		if err := s.fillHead(int(min(p.end, int64(s.o.head())))); err != nil {
+			return err
+		}
+	}
+	if p.off < int64(len(s.head)) || p.off < s.pos {
 		return nil
 	}
-	return s.head[from:to]
+	b, err := s.bytes(p.extent)
+	p.b = b
+	return err
 }
 
 // bytes returns a range of the file: from the head, or by reading on to it.

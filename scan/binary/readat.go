@@ -52,11 +52,19 @@ func ReadAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 		}
 		f.Interp = cString(b)
 	}
+	for _, n := range notesOf(segs) {
+		if e, ok := clip(n.offset, n.filesz, size, maxNotes); ok {
+			if b, err = at(e); err != nil {
+				return nil, err
+			}
+			f.buildID(h, b)
+		}
+	}
 	if dyn, ok := find(segs, ptDynamic, size, maxDynamic); ok {
 		if b, err = at(dyn); err != nil {
 			return nil, err
 		}
-		if err := f.linkAt(h.parseDynamic(b), segs, size, at); err != nil {
+		if err := f.linkAt(h, h.parseDynamic(b), segs, size, at); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +80,7 @@ func ReadAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 }
 
 // linkAt looks the names of .dynamic up, each string by itself.
-func (f *File) linkAt(d dynamic, segs []segment, size int64, at func(extent) ([]byte, error)) error {
+func (f *File) linkAt(h header, d dynamic, segs []segment, size int64, at func(extent) ([]byte, error)) error {
 	if !d.ended {
 		f.Incomplete = noEnd
 	}
@@ -84,8 +92,18 @@ func (f *File) linkAt(d dynamic, segs []segment, size int64, at func(extent) ([]
 		f.Incomplete = "the dynamic string table lies outside the file"
 		return nil
 	}
+	var tables [2][]byte
+	for i, e := range []extent{d.versionTable(d.verneed, d.verneednum, segs, size), d.versionTable(d.verdef, d.verdefnum, segs, size)} {
+		if e.size() > 0 {
+			b, err := at(e)
+			if err != nil {
+				return err
+			}
+			tables[i] = b
+		}
+	}
 	var failed error
-	f.fill(d, func(off uint64) []byte {
+	f.fill(h, d, tables[0], tables[1], func(off uint64) []byte {
 		if off >= uint64(tab.size()) {
 			return nil
 		}
