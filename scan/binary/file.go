@@ -34,7 +34,7 @@ type File struct {
 	// NoVersions says that these lie where a stream had passed before they were
 	// known: in programs of Go, whose .dynamic is far behind them.
 	NoVersions bool
-	// BuildID is GNU's build ID in hex.
+	// BuildID is GNU's build ID in hex, of those that lie in a segment of notes.
 	BuildID string
 	// FwdCompat is what the note .note.cuda.fwd_compatibility says, JSON of
 	// NVIDIA's; only where Code was asked for.

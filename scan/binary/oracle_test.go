@@ -97,7 +97,7 @@ func compare(t *testing.T, path string) bool {
 		t.Errorf("%s: %s", path, at.Incomplete)
 	}
 	compareVersions(t, path, want, at)
-	compareReadelf(t, path, at)
+	compareReadelf(t, path, want, at)
 	return true
 }
 
@@ -139,10 +139,19 @@ func noTable(err error) bool {
 	return errors.Is(err, elf.ErrNoSymbols) || strings.Contains(err.Error(), "missing version table")
 }
 
+// noted says whether the build ID lies in a segment of notes: Go's linker leaves
+// it out of them.
+func noted(f *elf.File) bool {
+	id := f.Section(".note.gnu.build-id")
+	return id != nil && slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool {
+		return p.Type == elf.PT_NOTE && p.Off <= id.Offset && id.Offset < p.Off+p.Filesz
+	})
+}
+
 var readelfLine = regexp.MustCompile(`(?m)^.*\((SONAME|NEEDED|RUNPATH|RPATH)\).*\[(.*)\]$|Build ID: ([0-9a-f]+)$`)
 
 // compareReadelf compares with what readelf says.
-func compareReadelf(t *testing.T, path string, got *File) {
+func compareReadelf(t *testing.T, path string, f *elf.File, got *File) {
 	t.Helper()
 	out, err := exec.Command("readelf", "-W", "-d", "-n", path).Output()
 	if err != nil {
@@ -150,7 +159,9 @@ func compareReadelf(t *testing.T, path string, got *File) {
 	}
 	var want, have []string
 	for _, m := range readelfLine.FindAllStringSubmatch(string(out), -1) {
-		want = append(want, m[1]+" "+m[2]+m[3])
+		if m[3] == "" || noted(f) {
+			want = append(want, m[1]+" "+m[2]+m[3])
+		}
 	}
 	for name, values := range map[string][]string{"SONAME": {got.SONAME}, "RPATH": {got.RPATH}, "RUNPATH": {got.RUNPATH}, "NEEDED": got.Needed, "": {got.BuildID}} {
 		for _, v := range values {
