@@ -69,10 +69,12 @@ lint: $(GOLANGCI_LINT_STAMP) $(GOFUMPT_STAMP)
 	$(GOLANGCI_LINT) run ./...
 
 generate:
+	$(GO) run ./internal/genschema
 	$(GO) run ./internal/gendocs
 	$(GO) run ./internal/genimages
 
 check-generated:
+	scripts/generated facts/schema $(GO) run ./internal/genschema
 	scripts/generated docs/rules $(GO) run ./internal/gendocs
 	scripts/generated testdata/images $(GO) run ./internal/genimages
 

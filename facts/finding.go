@@ -52,7 +52,7 @@ type Evidence struct {
 	Path string `json:"path,omitempty"`
 	// Layer is the layer that brought the path; null for a root directory and
 	// for evidence that no layer holds, such as the configuration.
-	Layer *LayerRef `json:"layer"`
+	Layer *LayerRef `json:"layer" jsonschema:"nullable"`
 	// Package is the package that owns the path, as name and version.
 	Package string `json:"package,omitempty"`
 	Detail  string `json:"detail,omitempty"`

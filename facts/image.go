@@ -35,6 +35,7 @@ type Image struct {
 	DriverFiles []DriverFile `json:"driver_files"`
 	Runtimes    []Runtime    `json:"runtimes"`
 	Toolkits    []Toolkit    `json:"toolkits"`
+	Binaries    []Binary     `json:"binaries"`
 	Packages    []Package    `json:"packages"`
 	// LinkerDirs are the directories in which the dynamic linker looks for
 	// every program, in its order.

@@ -29,7 +29,7 @@ type InputSubject struct {
 	Digest   string `json:"digest,omitempty"`
 	Platform string `json:"platform"`
 	// Base tells which layers are the base image's, null if that is not known.
-	Base   *Base             `json:"base"`
+	Base   *Base             `json:"base" jsonschema:"nullable"`
 	Env    map[string]string `json:"env"`
 	Labels map[string]string `json:"labels"`
 }
@@ -58,13 +58,13 @@ type DriverCandidate struct {
 	// Class is library, link, empty, tool or shadowed.
 	Class string `json:"class"`
 	// Package is the owning package, null for unpackaged files.
-	Package *PackageRef `json:"package"`
+	Package *PackageRef `json:"package" jsonschema:"nullable"`
 	// Names are the unversioned names of the files: libcuda.so, ….
 	Names []string `json:"names"`
 	// Paths are the files, as many as there are pieces of evidence.
 	Paths []string `json:"paths"`
 	// Driver is the driver version of the files; null if not known.
-	Driver *Version `json:"driver"`
+	Driver *Version `json:"driver" jsonschema:"nullable"`
 	// OnLinkerPath says that the dynamic linker finds one of the files.
 	OnLinkerPath bool `json:"on_linker_path"`
 	// BesideHost says that those that it finds all lie where the container
@@ -96,7 +96,7 @@ type PackageCandidate struct {
 	Candidate
 	Package PackageRef `json:"package"`
 	// Layer is the layer in which the package first appears.
-	Layer *LayerRef `json:"layer"`
+	Layer *LayerRef `json:"layer" jsonschema:"nullable"`
 }
 
 // VerdictCandidate is a runtime's verdict on the targets that share it.

@@ -37,6 +37,9 @@ const (
 	dtVerneednum = 0x6fffffff
 )
 
+// emCUDA is the machine of cubins.
+const emCUDA = 190
+
 // machines are the names of the machines that containers run on.
 var machines = map[uint16]string{
 	3: "i386", 8: "mips", 20: "ppc", 21: "ppc64", 22: "s390x", 40: "arm",

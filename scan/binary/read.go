@@ -86,6 +86,10 @@ func (s *stream) read() (*File, error) {
 	if !s.o.Code || !h.codeMachine() {
 		return f, nil
 	}
+	if h.machine == emCUDA {
+		f.Code = fatbin.Alone(s.head)
+		return f, nil
+	}
 	if s.code == nil {
 		s.startCode(h)
 	}

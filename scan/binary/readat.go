@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/gpulint/gpulint/scan/binary/fatbin"
 )
 
 // ReadAt reads a file of the given size in bytes by position: only the
@@ -27,7 +29,11 @@ func ReadAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 		return nil, ErrNotELF
 	}
 	f := newFile(h)
-	if o.Code && h.codeMachine() {
+	switch {
+	case !o.Code || !h.codeMachine():
+	case h.machine == emCUDA:
+		f.Code = fatbin.Alone(b)
+	default:
 		if err := f.codeAt(r, h, size, at); err != nil {
 			return nil, err
 		}

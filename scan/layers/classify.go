@@ -59,7 +59,8 @@ func (w *walker) elf(abs string, h *tar.Header, c content, named catalog.File, i
 	if isNamed {
 		o.Hints = nil
 	}
-	f, err := w.binary(c, h.Size, o)
+	o.Code = true
+	f, err := w.readBinary(abs, c, h.Size, o)
 	if errors.Is(err, binary.ErrNotELF) {
 		return nil
 	}
@@ -68,6 +69,9 @@ func (w *walker) elf(abs string, h *tar.Header, c content, named catalog.File, i
 	}
 	if f.Incomplete != "" && (isNamed || strings.Contains(abs, "cudart")) {
 		w.f.incomplete("elf", abs, "what the file says of itself: "+f.Incomplete)
+	}
+	if b, ok := binaryOf(abs, h.Size, f); ok {
+		w.addBinary(b)
 	}
 	if d, ok := driverOf(abs, h.Size, named, isNamed, f); ok {
 		w.addDriver(d)
@@ -79,30 +83,43 @@ func (w *walker) elf(abs string, h *tar.Header, c content, named catalog.File, i
 	return nil
 }
 
-// binary reads an ELF file by position where that can be had.
-func (w *walker) binary(c content, size int64, o binary.Options) (*binary.File, error) {
+// readBinary reads an ELF file by position where that can be had.
+func (w *walker) readBinary(abs string, c content, size int64, o binary.Options) (*binary.File, error) {
 	if c.at == nil {
-		return w.readELF(c, size, o)
+		return w.readELF(abs, c, size, o)
 	}
 	at, err := c.at()
 	if err != nil {
 		return nil, err
 	}
-	return binary.ReadAt(at, size, o)
+	f, err := binary.ReadAt(at, size, o)
+	if errors.Is(err, binary.ErrNotELF) && (codeName(abs) || w.startsFatbin(at)) {
+		if cerr := w.codeFile(abs, io.NewSectionReader(at, 0, size), size); cerr != nil {
+			err = cerr
+		}
+	}
+	return f, err
 }
 
 // readELF spares the ELF reader files that are none.
-func (w *walker) readELF(r io.Reader, size int64, o binary.Options) (*binary.File, error) {
+func (w *walker) readELF(abs string, r io.Reader, size int64, o binary.Options) (*binary.File, error) {
 	if w.buf == nil {
-		w.buf = make([]byte, 4)
+		w.buf = make([]byte, 16)
 	}
-	if _, err := io.ReadFull(r, w.buf); err != nil {
+	start := w.buf[:4]
+	if _, err := io.ReadFull(r, start); err != nil {
 		return nil, err
 	}
-	if string(w.buf) != "\x7fELF" {
-		return nil, binary.ErrNotELF
+	whole := io.MultiReader(strings.NewReader(string(start)), r)
+	switch {
+	case string(start) == "\x7fELF":
+		return binary.Read(whole, size, o)
+	case string(start) == fatbinStart, codeName(abs):
+		if err := w.codeFile(abs, whole, size); err != nil {
+			return nil, err
+		}
 	}
-	return binary.Read(io.MultiReader(strings.NewReader("\x7fELF"), r), size, o)
+	return nil, binary.ErrNotELF
 }
 
 // driverOf tells whether an ELF file is a driver file, by the proof that its
@@ -279,6 +296,11 @@ func (w *walker) hardlink(abs, target string) {
 		d := w.f.DriverFiles[i]
 		d.Path, d.Place = abs, place(abs)
 		w.addDriver(d)
+	}
+	if i, ok := w.binary["/"+t]; ok {
+		b := w.f.Binaries[i]
+		b.Path = abs
+		w.addBinary(b)
 	}
 	if i, ok := w.runtime["/"+t]; ok {
 		r := w.f.Runtimes[i]

@@ -12,7 +12,7 @@ import (
 
 // Version is that of what [Walk] finds and of how [Facts.Encode] writes it. It
 // goes up with every change of either: facts that were kept are found by it.
-const Version = 1
+const Version = 2
 
 // ErrEncoded says that bytes are no facts as [Facts.Encode] writes them.
 var ErrEncoded = errors.New("not the facts of a layer")

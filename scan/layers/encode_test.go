@@ -35,6 +35,8 @@ func everything(t testing.TB) []byte {
 		{name: "var/lib/dpkg/info/libcuda1:amd64.list", body: "/usr/lib/x86_64-linux-gnu/libcuda.so.535.161.08\n"},
 		{name: "gone/.wh.file"},
 		{name: "empty/.wh..wh..opq"},
+		{name: "opt/k.cubin", body: string(testimage.Cubin(86, "k"))},
+		{name: "opt/l.so", body: string(testimage.ELF{SONAME: "l.so", Sections: []testimage.Section{{Name: ".nv_fatbin", Data: testimage.Fatbin(testimage.Code{Kind: 1, SM: 90, Major: 8})}}}.Bytes())},
 		{name: "dev/null", typ: tar.TypeChar},
 	}
 	for i := range 3000 {
@@ -57,7 +59,7 @@ func TestEncode(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string][]byte{"everything": everything(t), "empty": tarOf(t)} {
 		want := walkBytes(t, data)
-		if full := name == "everything"; full != (min(len(want.DriverFiles), len(want.Runtimes), len(want.Toolkits), len(want.Conf),
+		if full := name == "everything"; full != (min(len(want.DriverFiles), len(want.Runtimes), len(want.Toolkits), len(want.Conf), len(want.Binaries),
 			len(want.Records), len(want.Owners)) > 0) || len(want.Incomplete) > 0 {
 			t.Fatalf("%s: %+v", name, want)
 		}
@@ -212,7 +214,7 @@ func TestVersion(t *testing.T) {
 		version int
 		tables  string
 		facts   string
-	}{1, "ef1a8c2bbdee052b", "sha256:fc4435aefc760226"}
+	}{2, "ef1a8c2bbdee052b", "sha256:9eb1eb49705d04ff"}
 	got := want
 	got.version, got.tables, got.facts = Version, catalog.Hash()[:16], sum(append(found, entries...))[:23]
 	if got != want {

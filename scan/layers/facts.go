@@ -22,6 +22,7 @@ type Facts struct {
 	DriverFiles []facts.DriverFile
 	Runtimes    []facts.Runtime
 	Toolkits    []facts.Toolkit
+	Binaries    []facts.Binary
 	// Conf are the linker's configuration files.
 	Conf []ConfFile
 	// Records are packages of the driver and of CUDA, and those that depend on

@@ -11,8 +11,9 @@ import (
 // with one path only the later counts, with all that was read in it. A tar may
 // replace each of its entries, so facts stay in their lists until compact.
 type known struct {
-	// driver and runtime find facts by path: index into DriverFiles, Runtimes.
-	driver, runtime map[string]int
+	// driver, runtime and binary find facts by path: index into DriverFiles,
+	// Runtimes and Binaries.
+	driver, runtime, binary map[string]int
 	// serial counts the files that were looked into; live is the serial of the
 	// last one at a path, for those of which something is kept.
 	serial int
@@ -53,6 +54,10 @@ func (w *walker) forget(abs string) {
 		w.f.Runtimes[i] = facts.Runtime{}
 		delete(w.runtime, abs)
 	}
+	if i, ok := w.binary[abs]; ok {
+		w.f.Binaries[i] = facts.Binary{}
+		delete(w.binary, abs)
+	}
 	delete(w.live, abs)
 	w.serial++
 }
@@ -72,6 +77,7 @@ func (w *walker) compact() {
 	f := w.f
 	f.DriverFiles = filter(f.DriverFiles, func(_ int, d *facts.DriverFile) bool { return d.Path != "" && there(d.Path) })
 	f.Runtimes = filter(f.Runtimes, func(_ int, r *facts.Runtime) bool { return r.Path != "" && there(r.Path) })
+	f.Binaries = filter(f.Binaries, func(_ int, b *facts.Binary) bool { return b.Path != "" && there(b.Path) })
 	f.Toolkits = filter(f.Toolkits, func(i int, t *facts.Toolkit) bool { return live(t.Path, w.toolkits[i]) })
 	f.Conf = filter(f.Conf, func(i int, c *ConfFile) bool { return live(c.Path, w.confs[i]) })
 	f.Records = filter(f.Records, func(i int, r *PackageRecord) bool { return live(r.Path, w.packages[i]) })

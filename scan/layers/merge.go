@@ -21,6 +21,7 @@ func Merge(img *facts.Image, fs []*Facts) {
 	m.tree = NewTree(m.indexes)
 	m.packages()
 	img.DriverFiles, img.Runtimes, img.Toolkits = []facts.DriverFile{}, []facts.Runtime{}, []facts.Toolkit{}
+	img.Binaries = []facts.Binary{}
 	for i, f := range fs {
 		for _, d := range f.DriverFiles {
 			m.place(i, &d.File)
@@ -33,6 +34,10 @@ func Merge(img *facts.Image, fs []*Facts) {
 		for _, t := range f.Toolkits {
 			m.place(i, &t.File)
 			img.Toolkits = append(img.Toolkits, t)
+		}
+		for _, b := range f.Binaries {
+			m.place(i, &b.File)
+			img.Binaries = append(img.Binaries, b)
 		}
 		for _, x := range f.Incomplete {
 			x.Layer = i

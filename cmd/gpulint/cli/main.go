@@ -118,7 +118,7 @@ Each flag can be set by a variable: --fail-on by GPULINT_FAIL_ON.`,
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("gpulint {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newImage(), newCache(), newVersion())
+	root.AddCommand(newImage(), newCache(), newSchema(), newVersion())
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Run, help.RunE = nil, runHelp

@@ -1,0 +1,113 @@
+package facts
+
+// Kinds of binaries.
+const (
+	BinaryProgram = "program"
+	BinaryLibrary = "library" // a shared object; programs that load anywhere are too
+	BinaryObject  = "object"  // to be linked: nothing loads it
+	BinaryCubin   = "cubin"
+	BinaryFatbin  = "fatbin"
+	BinaryPTX     = "ptx"
+)
+
+// Binary is an ELF file that the dynamic linker has to do with, or a file with
+// device code.
+type Binary struct {
+	File
+	Kind string `json:"kind"`
+	// Machine is the ELF machine: x86_64, aarch64, …
+	Machine string   `json:"machine,omitempty"`
+	SONAME  string   `json:"soname,omitempty"`
+	Needed  []string `json:"needed,omitempty"`
+	// RPATH and RUNPATH are as they stand in the file.
+	RPATH   string `json:"rpath,omitempty"`
+	RUNPATH string `json:"runpath,omitempty"`
+	// Interp is the program interpreter, which tells glibc from musl.
+	Interp string `json:"interp,omitempty"`
+	// NeedsVersions are the symbol versions that it needs of libraries.
+	NeedsVersions []LibraryVersions `json:"needs_versions,omitempty"`
+	// Provides are the symbol versions that it defines.
+	Provides []string `json:"provides,omitempty"`
+	// BuildID is GNU's, in hex.
+	BuildID string `json:"build_id,omitempty"`
+	// FwdCompat is what libcuda of cuda-compat says of the drivers and GPUs it
+	// is for: JSON of NVIDIA's.
+	FwdCompat string `json:"fwd_compat,omitempty"`
+	// DeviceCode is nil where there is none.
+	DeviceCode *DeviceCode `json:"device_code,omitempty"`
+	// Incomplete says what the file says of itself that could not be read.
+	Incomplete string `json:"incomplete,omitempty"`
+}
+
+// LibraryVersions are symbol versions of one library.
+type LibraryVersions struct {
+	Library  string   `json:"library"`
+	Versions []string `json:"versions"`
+}
+
+// Where device code lies.
+const (
+	PlaceLoadable    = "loadable"    // the CUDA runtime loads it
+	PlaceRelocatable = "relocatable" // for the device linker; nothing loads it
+	PlaceData        = "data"        // the program may load it itself
+	PlaceUnplaced    = "unplaced"    // nothing tells how it is used
+)
+
+// DeviceCode is the code for GPUs in one file.
+type DeviceCode struct {
+	Sets []CodeSet `json:"sets"`
+	// Kernels are those of loadable containers whose names could be had, by the
+	// sets that hold them.
+	Kernels []KernelGroup `json:"kernels,omitempty"`
+	// Unnamed is the number of loadable containers of which no, or not all,
+	// kernel names could be had.
+	Unnamed int `json:"unnamed,omitempty"`
+	// Broken is the number of places in sections of device code that could not
+	// be read.
+	Broken int `json:"broken,omitempty"`
+	// Incomplete says what was left out; empty if nothing was.
+	Incomplete string `json:"incomplete,omitempty"`
+}
+
+// CodeSet is what containers with the same entries have in common.
+type CodeSet struct {
+	Place string `json:"place"`
+	// Bare says that there is no container around the code.
+	Bare bool `json:"bare,omitempty"`
+	// Containers is how many there are.
+	Containers int         `json:"containers"`
+	Entries    []CodeEntry `json:"entries"`
+}
+
+// Kinds of device code.
+const (
+	CodeSASS = "sass" // machine code of a GPU (a cubin)
+	CodePTX  = "ptx"  // the driver compiles it
+	CodeLTO  = "lto"  // no driver runs it
+)
+
+// CodeEntry is device code for one target.
+type CodeEntry struct {
+	// Kind is sass, ptx, lto, or kind-N for kinds that are not known.
+	Kind string `json:"kind"`
+	// Arch is the target: sm_90, sm_90a, sm_100f, or compute_90 of PTX and LTO.
+	Arch string `json:"arch"`
+	// PTX is the version of the PTX instruction set, such as 8.5.
+	PTX string `json:"ptx,omitempty"`
+	// Compression is lz4, zstd, old or unknown; empty if there is none.
+	Compression string `json:"compression,omitempty"`
+	// Bits is 32 for code of 32-bit programs, else left out.
+	Bits int `json:"bits,omitempty"`
+	// Debug says that it was compiled for debugging (-G).
+	Debug bool `json:"debug,omitempty"`
+}
+
+// KernelGroup are kernels that the same sets hold.
+type KernelGroup struct {
+	// Sets are indexes of DeviceCode.Sets.
+	Sets []int `json:"sets"`
+	// Count is the number of kernels, told apart by a hash of their names.
+	Count int `json:"count"`
+	// Sample is the (mangled) name of one of them.
+	Sample string `json:"sample,omitempty"`
+}
