@@ -23,7 +23,7 @@ MULTITOOL_STAMP := $(TOOLS)/sarif-multitool-$(MULTITOOL_VERSION).stamp
 # Packages with files that only build with the tag.
 INTEGRATION = $(shell grep -rl --include='*_test.go' '^//go:build integration' . | xargs -r -n1 dirname | sort -u | grep -v '^\./scan/layers$$')
 
-.PHONY: all build test tools unit lint generate check-generated cross fuzz integration clean
+.PHONY: all build test tools unit lint generate check-generated cross fuzz integration bench clean
 .NOTPARALLEL:
 
 all: build
@@ -98,6 +98,11 @@ integration: $(MULTITOOL_STAMP)
 
 fuzz:
 	FUZZTIME=$(FUZZTIME) GO=$(GO) scripts/fuzz
+
+# Against peers and limits of the machine; no part of the tests.
+bench:
+	$(GO) test -tags integration -count 1 -run TestAgainstCuobjdump ./integration
+	$(GO) test -run '^$$' -bench . -benchtime 5x ./bench
 
 clean:
 	rm -rf bin $(CURDIR)/.tools

@@ -59,6 +59,9 @@ type DeviceCode struct {
 	// Kernels are those of loadable containers whose names could be had, by the
 	// sets that hold them.
 	Kernels []KernelGroup `json:"kernels,omitempty"`
+	// Toolkits are the CUDA releases that made the SASS, as far as it says so
+	// (that of releases before 12.5 or so does not).
+	Toolkits []string `json:"toolkits,omitempty"`
 	// Unnamed is the number of loadable containers of which no, or not all,
 	// kernel names could be had.
 	Unnamed int `json:"unnamed,omitempty"`

@@ -13,8 +13,8 @@ var (
 	inputSchema []byte
 )
 
-// FactsSchema returns the JSON schema (draft 2020-12) of [Image].
-func FactsSchema() []byte { return slices.Clone(factsSchema) }
+// ImageSchema returns the JSON schema (draft 2020-12) of [Image].
+func ImageSchema() []byte { return slices.Clone(factsSchema) }
 
 // InputSchema returns the JSON schema (draft 2020-12) of [Input].
 func InputSchema() []byte { return slices.Clone(inputSchema) }

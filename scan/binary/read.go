@@ -87,6 +87,9 @@ func (s *stream) read() (*File, error) {
 		return f, nil
 	}
 	if h.machine == emCUDA {
+		if err := s.fillHead(fatbin.HeadBytes); err != nil {
+			return nil, err
+		}
 		f.Code = fatbin.Alone(s.head)
 		return f, nil
 	}

@@ -32,6 +32,9 @@ func ReadAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 	switch {
 	case !o.Code || !h.codeMachine():
 	case h.machine == emCUDA:
+		if b, err = at(extent{0, min(size, fatbin.HeadBytes)}); err != nil {
+			return nil, err
+		}
 		f.Code = fatbin.Alone(b)
 	default:
 		if err := f.codeAt(r, h, size, at); err != nil {

@@ -52,7 +52,7 @@ func (w *walker) addBinary(b facts.Binary) {
 
 // deviceCode writes device code as facts.
 func deviceCode(c *fatbin.Code) *facts.DeviceCode {
-	out := &facts.DeviceCode{Sets: []facts.CodeSet{}, Unnamed: c.Unnamed, Broken: c.Broken, Incomplete: c.Incomplete}
+	out := &facts.DeviceCode{Sets: []facts.CodeSet{}, Toolkits: c.Toolkits, Unnamed: c.Unnamed, Broken: c.Broken, Incomplete: c.Incomplete}
 	for _, s := range c.Sets {
 		set := facts.CodeSet{Place: places[s.Place], Bare: s.Bare, Containers: s.Containers, Entries: []facts.CodeEntry{}}
 		for _, e := range s.Entries {
@@ -114,7 +114,7 @@ func (w *walker) startsFatbin(at io.ReaderAt) bool {
 
 // ptxHead is how much of a file of PTX is read: its target stands at the
 // beginning, behind comments.
-const ptxHead = 64 << 10
+const ptxHead = fatbin.HeadBytes
 
 // codeFile reads a file that holds containers or PTX and is no ELF file. Its
 // error is that of the reader.

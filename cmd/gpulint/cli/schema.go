@@ -12,7 +12,7 @@ import (
 
 // newSchema is gpulint schema.
 func newSchema() *cobra.Command {
-	schemas := map[string]func() []byte{"facts": facts.FactsSchema, "input": facts.InputSchema, "report": report.Schema}
+	schemas := map[string]func() []byte{"facts": facts.ImageSchema, "input": facts.InputSchema, "report": report.Schema}
 	names := []string{"facts", "input", "report"}
 	return &cobra.Command{
 		Use:   "schema facts|input|report",

@@ -5,6 +5,9 @@ import (
 	"strconv"
 )
 
+// HeadBytes is how much of a file is enough for [Alone] and [Text].
+const HeadBytes = headBytes
+
 // Alone is the code of a file that is a cubin, of which head are the first
 // bytes: nil where it is none.
 func Alone(head []byte) *Code {
@@ -12,7 +15,13 @@ func Alone(head []byte) *Code {
 	if !ok {
 		return nil
 	}
-	return bareCode(e)
+	t, ok := tkinfo(head)
+	t.target(&e)
+	code := bareCode(e)
+	if ok && t.release != "" {
+		code.Toolkits = []string{t.release}
+	}
+	return code
 }
 
 func bareCode(e Entry) *Code {

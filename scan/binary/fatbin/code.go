@@ -43,6 +43,9 @@ type Code struct {
 	Sets []Set
 	// Kernels are those whose names could be had, of loadable sets.
 	Kernels []Kernels
+	// Toolkits are the CUDA releases that made the cubins, as far as these say so
+	// (those before 12.5 or so do not), sorted as texts.
+	Toolkits []string
 	// Unnamed is the number of loadable containers of which no, or not all,
 	// kernel names could be had.
 	Unnamed int
@@ -78,6 +81,7 @@ const (
 	maxEntries    = 1 << 10 // of one container
 	maxKernels    = 1 << 18
 	maxSample     = 256
+	maxToolkits   = 64
 )
 
 // compareEntries orders entries.

@@ -37,6 +37,7 @@ type collector struct {
 	hashes     []uint64
 	samples    map[uint64]string
 	key        []byte
+	toolkits   []string
 	incomplete string
 }
 
@@ -96,6 +97,13 @@ func (c *collector) name(k []byte) {
 	}
 }
 
+// made notes a toolkit that made a cubin.
+func (c *collector) made(release string) {
+	if !slices.Contains(c.toolkits, release) && len(c.toolkits) < maxToolkits {
+		c.toolkits = append(c.toolkits, release)
+	}
+}
+
 // payload reads the kernel names of an entry, of whose payload head are the
 // first bytes as stored. It says whether they are all there.
 func (c *collector) payload(e Entry, l layout, head []byte, buf *[]byte) bool {
@@ -118,6 +126,9 @@ func (c *collector) payload(e Entry, l layout, head []byte, buf *[]byte) bool {
 	}
 	switch e.Kind {
 	case Cubin:
+		if t, ok := tkinfo(plain); ok && t.release != "" {
+			c.made(t.release)
+		}
 		return kernels(plain, c.name)
 	case PTX:
 		entries(plain, c.name)

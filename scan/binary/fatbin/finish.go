@@ -144,7 +144,8 @@ func (f *finisher) data(sec Section, p Place) {
 
 // code makes the result.
 func (f *finisher) code() *Code {
-	out := &Code{Broken: f.broken, Unnamed: f.unnamed, Incomplete: f.incomplete}
+	slices.Sort(f.toolkits)
+	out := &Code{Toolkits: f.toolkits, Broken: f.broken, Unnamed: f.unnamed, Incomplete: f.incomplete}
 	keys := make([]setKey, 0, len(f.counts))
 	for k := range f.counts {
 		if k.set >= 0 {

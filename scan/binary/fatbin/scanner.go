@@ -8,7 +8,7 @@ import (
 const (
 	// chunk is how many bytes are looked at together, carry how many of those
 	// before are kept, for headers that lie across.
-	chunk = 256 << 10
+	chunk = 512 << 10
 	carry = 512
 	// maxActive bounds the containers that are open at once, maxCaptures those
 	// whose payload is being kept.

@@ -133,20 +133,14 @@ func (w *walker) entries(c *container) error {
 	return nil
 }
 
-// names reads the kernel names of an entry, from as few bytes as are enough.
+// names reads the kernel names of an entry.
 func (w *walker) names(c *container, e Entry, l layout, at int64) error {
 	from := int32(len(w.hashes))
-	limit := min(l.stored, limitOf(e))
-	for n := min(limit, 4<<10); ; n = limit {
-		b, err := w.bytes(at, int(n))
-		if err != nil {
-			return err
-		}
-		w.hashes = w.hashes[:from]
-		if c.named = w.payload(e, l, b, &w.plain); c.named || n == limit {
-			break
-		}
+	b, err := w.bytes(at, int(min(l.stored, limitOf(e))))
+	if err != nil {
+		return err
 	}
+	c.named = w.payload(e, l, b, &w.plain)
 	if c.from == c.to {
 		c.from = from
 	}
