@@ -33,10 +33,40 @@ type Binary struct {
 	// FwdCompat is what libcuda of cuda-compat says of the drivers and GPUs it
 	// is for: JSON of NVIDIA's.
 	FwdCompat string `json:"fwd_compat,omitempty"`
+	// Opens are the names of CUDA's and the driver's libraries in the data of the
+	// file: it may open them by itself.
+	Opens []string `json:"opens,omitempty"`
+	// StaticCudart says that a CUDA runtime is linked into the file. Its version
+	// is not known.
+	StaticCudart bool `json:"static_cudart,omitempty"`
 	// DeviceCode is nil where there is none.
 	DeviceCode *DeviceCode `json:"device_code,omitempty"`
 	// Incomplete says what the file says of itself that could not be read.
 	Incomplete string `json:"incomplete,omitempty"`
+}
+
+// Where the version of a library is from.
+const (
+	FromFileName = "file-name" // libcublas.so.12.4.5.8
+	FromPackage  = "package"   // the package that owns it
+)
+
+// Library is a library of CUDA's userland.
+type Library struct {
+	File
+	// Component is its name: cudart, cublas, cudnn, nccl, TensorRT, ….
+	Component string `json:"component"`
+	SONAME    string `json:"soname"`
+	// Version is the library's own; empty if not known.
+	Version string `json:"version,omitempty"`
+	// VersionFrom is file-name or package.
+	VersionFrom string `json:"version_from,omitempty"`
+	// CUDA is the version of CUDA that it belongs to, major or major.minor; empty
+	// where nothing tells.
+	CUDA string `json:"cuda,omitempty"`
+	// Confidence and Source are those of the table row behind the match.
+	Confidence string `json:"confidence"`
+	Source     string `json:"source"`
 }
 
 // LibraryVersions are symbol versions of one library.
@@ -60,7 +90,7 @@ type DeviceCode struct {
 	// sets that hold them.
 	Kernels []KernelGroup `json:"kernels,omitempty"`
 	// Toolkits are the CUDA releases that made the SASS, as far as it says so
-	// (that of releases before 12.5 or so does not).
+	// (before 13.0 that for the newest GPUs alone).
 	Toolkits []string `json:"toolkits,omitempty"`
 	// Unnamed is the number of loadable containers of which no, or not all,
 	// kernel names could be had.

@@ -36,7 +36,9 @@ type Image struct {
 	Runtimes    []Runtime    `json:"runtimes"`
 	Toolkits    []Toolkit    `json:"toolkits"`
 	Binaries    []Binary     `json:"binaries"`
-	Packages    []Package    `json:"packages"`
+	// Libraries are those of CUDA's userland among the binaries.
+	Libraries []Library `json:"libraries"`
+	Packages  []Package `json:"packages"`
 	// LinkerDirs are the directories in which the dynamic linker looks for
 	// every program, in its order.
 	LinkerDirs []LinkerDir `json:"linker_dirs,omitempty"`

@@ -35,6 +35,9 @@ func rootfs(ctx context.Context, img *source.Image, o Options) (*facts.Image, er
 	for i := range out.Binaries {
 		out.Binaries[i].Layer = noLayer
 	}
+	for i := range out.Libraries {
+		out.Libraries[i].Layer = noLayer
+	}
 	for i := range out.Packages {
 		out.Packages[i].Layer = noLayer
 	}

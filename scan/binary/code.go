@@ -18,7 +18,15 @@ func (s *stream) startCode(h header) {
 		s.tail.extent = extent{max(0, e.off-beforeTable), e.end}
 		s.tail.take(0, s.head)
 	}
-	_, _ = s.code.Write(s.head) // never fails
+	s.text = newTextScanner(s.o)
+	for at := 0; at < len(s.head); {
+		n := copy(s.code.Next(), s.head[at:])
+		if s.text != nil && !s.code.InPayload(n) {
+			s.text.write(s.head[at:at+n], int64(at))
+		}
+		s.code.Commit(n)
+		at += n
+	}
 }
 
 // endCode reads the rest of the file and tells its device code.
@@ -37,6 +45,9 @@ func (s *stream) endCode(f *File, h header) error {
 		}
 	}
 	f.Code = s.code.Finish(sections, why == "")
+	if s.text != nil {
+		f.setTexts(s.text, sections, why == "", s.code)
+	}
 	f.unplaced(why)
 	return nil
 }
@@ -70,7 +81,7 @@ func (s *stream) sections(h header) ([]fatbin.Section, string) {
 }
 
 // codeAt finds the device code of a file of which any part can be read.
-func (f *File) codeAt(r io.ReaderAt, h header, size int64, at func(extent) ([]byte, error)) error {
+func (f *File) codeAt(r io.ReaderAt, h header, size int64, o Options, at func(extent) ([]byte, error)) error {
 	var sections []fatbin.Section
 	why := noSections
 	if e, ok := h.table(size); ok {
@@ -97,10 +108,27 @@ func (f *File) codeAt(r io.ReaderAt, h header, size int64, at func(extent) ([]by
 			}
 		}
 	}
-	code, err := fatbin.Read(r, size, sections, why == "")
+	text := newTextScanner(o)
+	var watch func([]byte, int64)
+	if text != nil {
+		watch = text.write
+	}
+	s := fatbin.NewScanner(size)
+	code, err := s.ReadAt(r, sections, why == "", watch)
+	if text != nil {
+		f.setTexts(text, sections, why == "", s)
+	}
 	f.Code = code
 	f.unplaced(why)
 	return err
+}
+
+// setTexts takes over what was found of texts.
+func (f *File) setTexts(t *textScanner, sections []fatbin.Section, known bool, code *fatbin.Scanner) {
+	f.Texts = t.texts(sections, known, code)
+	if t.full && f.Incomplete == "" {
+		f.Incomplete = "more names of libraries stand in it than are kept"
+	}
 }
 
 // unplaced says why nothing tells how the device code that was found is used.

@@ -43,6 +43,9 @@ type File struct {
 	// 535.161.08, in order of appearance and without repeats; filled only
 	// when asked for.
 	RMVersions []RMVersion
+	// Texts are the names of libraries and the marks that were asked for, as far as
+	// they lie in data, in the order of the file and without repeats.
+	Texts []string
 	// Object says that the file is one to be linked (ET_REL): nothing loads it.
 	Object bool
 	// Code is the device code, nil where it was not asked for, or where none

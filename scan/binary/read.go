@@ -24,6 +24,11 @@ type Options struct {
 	Versions func(soname string) bool
 	// Code asks for the device code. A stream is then read to its end.
 	Code bool
+	// Library asks, together with Code, for the names of libraries in the data of
+	// the file that it accepts: programs open some by themselves. Marks are other
+	// texts to be looked for.
+	Library func(name string) bool
+	Marks   [][]byte
 	// Hints are strings of which one occurs in the head of each file that
 	// Versions accepts; a stream without any of them is not searched. Empty:
 	// every stream is.
@@ -69,6 +74,7 @@ type stream struct {
 	// code searches for device code, tail keeps the section table.
 	code *fatbin.Scanner
 	tail tail
+	text *textScanner
 }
 
 func (s *stream) read() (*File, error) {
@@ -269,10 +275,10 @@ func (s *stream) bytes(e extent) ([]byte, error) {
 	b := make([]byte, e.size())
 	n, err := io.ReadFull(s.r, b)
 	b = b[:n]
+	s.seen(b)
 	if s.code != nil {
 		_, _ = s.code.Write(b) // never fails
 	}
-	s.seen(b)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("reading an ELF file at byte %d: %w", s.pos, err)
 	}
@@ -349,6 +355,9 @@ func (s *stream) advance(to int64) error {
 func (s *stream) seen(b []byte) {
 	if s.rm != nil {
 		s.rm.write(b)
+	}
+	if s.text != nil && !s.code.InPayload(len(b)) {
+		s.text.write(b, s.pos)
 	}
 	s.tail.take(s.pos, b)
 	s.pos += int64(len(b))

@@ -37,7 +37,7 @@ func ReadAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 		}
 		f.Code = fatbin.Alone(b)
 	default:
-		if err := f.codeAt(r, h, size, at); err != nil {
+		if err := f.codeAt(r, h, size, o, at); err != nil {
 			return nil, err
 		}
 	}

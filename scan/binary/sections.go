@@ -16,9 +16,11 @@ const (
 )
 
 const (
-	shtNull   = 0
-	shtNobits = 8
-	shfExec   = 4
+	shtNull     = 0
+	shtNobits   = 8
+	shtProgbits = 1
+	shfAlloc    = 2
+	shfExec     = 4
 )
 
 // codeMachine says whether a file can hold device code that CUDA uses.
@@ -54,7 +56,11 @@ func (h header) sections(table, names []byte, size int64) []fatbin.Section {
 		if !ok {
 			continue
 		}
-		sec := fatbin.Section{Off: e.off, End: e.end, Exec: h.order.Uint64(s[8:])&shfExec != 0}
+		flags := h.order.Uint64(s[8:])
+		sec := fatbin.Section{
+			Off: e.off, End: e.end,
+			Data: h.order.Uint32(s[4:]) == shtProgbits && flags&shfAlloc != 0 && flags&shfExec == 0,
+		}
 		if n := h.order.Uint32(s); int64(n) < int64(len(names)) {
 			name := names[n:]
 			if i := bytes.IndexByte(name, 0); i >= 0 {

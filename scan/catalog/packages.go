@@ -49,7 +49,11 @@ func DriverPackage(name string) bool {
 // CUDAPackage says whether a package of this name belongs to CUDA's userland,
 // as far as the name tells.
 func CUDAPackage(name string) bool {
-	for _, p := range []string{"cuda-", "libcudart", "libcublas", "libcudnn", "libnccl", "libnvinfer", "nvidia-cuda-"} {
+	for _, p := range []string{
+		"cuda-", "libcudart", "libcublas", "libcudnn", "libnccl", "libnvinfer", "nvidia-cuda-", "libcufft", "libcurand", "libcusolver",
+		"libcusparse", "libnpp", "libnvjpeg", "libnvrtc", "libnvjitlink", "libcufile", "libcutensor", "libcudss", "libnvshmem", "libnvonnxparser",
+		"tensorrt",
+	} {
 		if strings.HasPrefix(name, p) {
 			return true
 		}

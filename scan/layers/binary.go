@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,11 @@ import (
 	"github.com/gpulint/gpulint/scan/binary"
 	"github.com/gpulint/gpulint/scan/binary/fatbin"
 )
+
+// staticCudart is the name of the shared memory that CUDA's runtime uses, which
+// stands in each file that one is linked into: seen in libraries of CUDA 11.8,
+// 12.4 and 13 and in cupy's of 12.x. Files that load libcudart do not have it.
+const staticCudart = "/cudart.shm."
 
 // binaryOf is what is kept of an ELF file; false for those that neither the
 // dynamic linker nor a GPU has to do with.
@@ -31,6 +37,14 @@ func binaryOf(abs string, size int64, f *binary.File) (facts.Binary, bool) {
 	}
 	for _, v := range f.NeedsVersions {
 		b.NeedsVersions = append(b.NeedsVersions, facts.LibraryVersions{Library: v.Library, Versions: append([]string{}, v.Versions...)})
+	}
+	for _, t := range f.Texts {
+		switch {
+		case t == staticCudart:
+			b.StaticCudart = !strings.HasPrefix(f.SONAME, "libcudart") // which holds it, too
+		case !slices.Contains(f.Needed, t) && t != f.SONAME:
+			b.Opens = append(b.Opens, t)
+		}
 	}
 	if !f.Code.Empty() {
 		b.DeviceCode = deviceCode(f.Code)

@@ -27,7 +27,8 @@ func codeItems() []item {
 		{Name: ".text", Data: []byte{0xc3}, Exec: true},
 		{Name: ".nv_fatbin", Data: code},
 		{Name: "__nv_relfatbin", Data: testimage.Fatbin(testimage.Code{Kind: 8, SM: 90})},
-		{Name: ".rodata", Data: testimage.Cubin(75, "r")},
+		{Name: ".rodata", Data: append(testimage.Cubin(75, "r"), "\x00libcudnn_ops_infer.so.8\x00libssl.so.3\x00libcudart.so.12\x00libnvidia-encode.so.1\x00/cudart.shm.%x.%x.%llx\x00"...)},
+		{Name: ".text2", Data: []byte("\x00libnvinfer.so.10\x00"), Exec: true},
 	}}.Bytes()
 	return []item{
 		{name: "opt/libk.so.1", body: string(lib)},
@@ -49,6 +50,9 @@ func binaryText(list []facts.Binary) string {
 	var b strings.Builder
 	for _, f := range list {
 		fmt.Fprintf(&b, "%s %s %s %v %s\n", f.Path, f.Kind, f.SONAME, f.Needed, f.RUNPATH)
+		if len(f.Opens) > 0 || f.StaticCudart {
+			fmt.Fprintf(&b, "  opens %v, static %t\n", f.Opens, f.StaticCudart)
+		}
 		if f.DeviceCode == nil {
 			continue
 		}
@@ -70,11 +74,13 @@ func binaryText(list []facts.Binary) string {
 }
 
 const binaryWant = `/opt/libk.so.1 library libk.so.1 [libcudart.so.12] $ORIGIN
+  opens [libcudnn_ops_infer.so.8 libnvidia-encode.so.1], static true
   loadable 1 ptx:compute_90:8.4:lz4 sass:sm_80 sass:sm_90a::zstd
   relocatable 1 lto:compute_90
   data 1 bare sass:sm_75
   1 kernels in [0]: k
 /opt/again library libk.so.1 [libcudart.so.12] $ORIGIN
+  opens [libcudnn_ops_infer.so.8 libnvidia-encode.so.1], static true
   loadable 1 ptx:compute_90:8.4:lz4 sass:sm_80 sass:sm_90a::zstd
   relocatable 1 lto:compute_90
   data 1 bare sass:sm_75
@@ -149,5 +155,36 @@ func TestBinariesAreLimited(t *testing.T) {
 	f, err := Walk(context.Background(), Blob{Reader: bytes.NewReader(data), Size: -1}, Options{Limits: l})
 	if err != nil || len(f.Binaries) > 2 || len(f.Incomplete) != 1 || f.Incomplete[0].Limit != "binaries" {
 		t.Errorf("%d binaries, %+v, %v", len(f.Binaries), f.Incomplete, err)
+	}
+}
+
+// TestLibraries holds which components are known of a file's SONAME, and where
+// their versions are from.
+func TestLibraries(t *testing.T) {
+	t.Parallel()
+	lib := func(name, soname string) item { return item{name: name, body: string(testimage.Library(soname))} }
+	const dir, wheels = "usr/lib/x86_64-linux-gnu/", "opt/venv/lib/python3.12/site-packages/"
+	img := &facts.Image{}
+	Merge(img, []*Facts{walkBytes(t, tarOf(t,
+		lib(dir+"libcublas.so.12.4.5.8", "libcublas.so.12"),
+		item{name: dir + "libcublas.so.12", link: "libcublas.so.12.4.5.8", typ: tar.TypeSymlink},
+		lib(dir+"libnccl.so.2", "libnccl.so.2"),
+		lib(dir+"stubs/libcublas.so", "libcublas.so.12"),
+		lib(dir+"libz.so.1", "libz.so.1"),
+		lib(wheels+"nvidia/cudnn/lib/libcudnn.so.9", "libcudnn.so.9"),
+		lib(wheels+"nvidia/cuda_runtime/lib/libcudart.so.12", "libcudart.so.12"),
+		lib("opt/libcusparse.so.12", "libcusparse.so.12"),
+		item{name: wheels + "nvidia_cudnn_cu12-9.5.1.17.dist-info/RECORD", body: "nvidia/cudnn/lib/libcudnn.so.9,,\n"},
+		item{name: wheels + "nvidia_cuda_runtime_cu12-12.6.77.dist-info/RECORD", body: "nvidia/cuda_runtime/lib/libcudart.so.12,,\n"},
+		item{name: "var/lib/dpkg/status", body: "Package: libnccl2\nStatus: install ok installed\nVersion: 2.23.4-1+cuda12.6\n\n"},
+		item{name: "var/lib/dpkg/info/libnccl2.list", body: "/usr/lib/x86_64-linux-gnu/libnccl.so.2\n"},
+	))})
+	var got []string
+	for _, l := range img.Libraries {
+		got = append(got, fmt.Sprintf("%s %s %s %s", l.Component, l.Version, l.VersionFrom, l.CUDA))
+	}
+	want := []string{"cublas 12.4.5.8 file-name 12", "cudart 12.6.77 package 12.6", "cudnn 9.5.1.17 package 12", "cusparse   ", "nccl 2.23.4 package 12.6"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

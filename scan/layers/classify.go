@@ -59,7 +59,7 @@ func (w *walker) elf(abs string, h *tar.Header, c content, named catalog.File, i
 	if isNamed {
 		o.Hints = nil
 	}
-	o.Code = true
+	o.Code, o.Library, o.Marks = true, catalog.Opened, [][]byte{[]byte(staticCudart)}
 	f, err := w.readBinary(abs, c, h.Size, o)
 	if errors.Is(err, binary.ErrNotELF) {
 		return nil

@@ -44,6 +44,7 @@ func Merge(img *facts.Image, fs []*Facts) {
 			img.Incomplete = append(img.Incomplete, x)
 		}
 	}
+	m.libraries()
 	m.linkerDirs()
 	for _, k := range catalog.Kinds() {
 		m.kind(k)

@@ -44,7 +44,7 @@ type Code struct {
 	// Kernels are those whose names could be had, of loadable sets.
 	Kernels []Kernels
 	// Toolkits are the CUDA releases that made the cubins, as far as these say so
-	// (those before 12.5 or so do not), sorted as texts.
+	// (before 13.0 those for the newest GPUs alone), sorted as texts.
 	Toolkits []string
 	// Unnamed is the number of loadable containers of which no, or not all,
 	// kernel names could be had.

@@ -27,7 +27,7 @@ func file(parts ...part) ([]byte, []Section) {
 	for _, p := range parts {
 		b = append(b, make([]byte, (8-len(b)%8)%8)...)
 		if p.name != "" {
-			sections = append(sections, Section{Name: p.name, Off: int64(len(b)), End: int64(len(b) + len(p.data)), Exec: p.exec})
+			sections = append(sections, Section{Name: p.name, Off: int64(len(b)), End: int64(len(b) + len(p.data)), Data: !p.exec})
 		}
 		b = append(b, p.data...)
 	}
@@ -252,7 +252,7 @@ func TestOverlappingSections(t *testing.T) {
 	t.Parallel()
 	b, _ := file(part{"", testimage.Fatbin(cubin(80, "a")), false}, part{"", testimage.Fatbin(cubin(90, "a")), false}, part{"", make([]byte, 100), false})
 	n := int64(len(b))
-	c := both(t, b, []Section{{Name: ".nv_fatbin", Off: 0, End: n}, {Name: ".nv_fatbin", Off: 0, End: n}, {Name: ".rodata", Off: n - 50, End: n}}, true)
+	c := both(t, b, []Section{{Name: ".nv_fatbin", Off: 0, End: n, Data: true}, {Name: ".nv_fatbin", Off: 0, End: n, Data: true}, {Name: ".rodata", Off: n - 50, End: n, Data: true}}, true)
 	if got, want := text(c), "loadable 1: sm_80\nloadable 1: sm_90\nkernels [0 1] 1"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
@@ -318,7 +318,7 @@ func FuzzCode(f *testing.F) {
 		if len(b) > 1<<16 {
 			return
 		}
-		sections := []Section{{Name: ".nv_fatbin", Off: min(int64(off), int64(len(b))), End: min(int64(end), int64(len(b)))}, {Name: ".rodata", Off: 0, End: int64(len(b))}}
+		sections := []Section{{Name: ".nv_fatbin", Off: min(int64(off), int64(len(b))), End: min(int64(end), int64(len(b)))}, {Name: ".rodata", Off: 0, End: int64(len(b)), Data: true}}
 		at, err := Read(bytes.NewReader(b), int64(len(b)), sections, known)
 		if err != nil {
 			t.Fatal(err)

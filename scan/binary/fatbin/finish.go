@@ -12,8 +12,9 @@ type Section struct {
 	Name string
 	// Off and End are its place in the file.
 	Off, End int64
-	// Exec says that it holds code of the host.
-	Exec bool
+	// Data says that it holds data of the program: neither code of the host nor
+	// tables for tools.
+	Data bool
 }
 
 // place says whose containers a section holds.
@@ -43,11 +44,25 @@ func (s *Scanner) Finish(sections []Section, known bool) *Code {
 	for _, sec := range sections {
 		if p := sec.place(); p != Data {
 			f.chain(sec, p)
-		} else if !sec.Exec {
+		} else if sec.Data {
 			f.data(sec, Data)
 		}
 	}
 	return f.code()
+}
+
+// Covers says, once it is finished, whether a place of the file lies in a
+// container.
+func (s *Scanner) Covers(pos int64) bool {
+	// The last that begins before it, and those around that: they may be nested.
+	i := sort.Search(len(s.containers), func(i int) bool { return s.containers[i].pos > pos })
+	for n := 0; i > 0 && n < 64; n++ {
+		i--
+		if c := &s.containers[i]; !c.broken && c.set >= 0 && pos < c.end {
+			return true
+		}
+	}
+	return false
 }
 
 // disjoint sorts sections and cuts off where one overlaps the next: a file that

@@ -42,6 +42,7 @@ type Scanner struct {
 	tasks    tasks
 	captures int
 	plain    []byte
+	watch    func(b []byte, pos int64)
 }
 
 // NewScanner makes a scanner of a file of a size in bytes.
@@ -64,6 +65,12 @@ func (s *Scanner) Next() []byte { return s.buf[s.n : s.n+chunk] }
 func (s *Scanner) Commit(n int) {
 	s.n += n
 	s.process()
+}
+
+// InPayload says whether the next n bytes are all of the payload of one entry,
+// by what its header says.
+func (s *Scanner) InPayload(n int) bool {
+	return len(s.tasks) > 0 && s.tasks[0].do == doEntry && s.tasks[0].at > s.start+int64(s.n+n)
 }
 
 // jump goes on at another place of the file, behind all that was read.

@@ -7,7 +7,8 @@ import (
 )
 
 // tool is what a cubin says of the program that made it, in its note
-// .note.nv.tkinfo. Toolkits before 12.5 or so write none.
+// .note.nv.tkinfo. Toolkits before 13.0 write it for their newest
+// GPUs at most.
 type tool struct {
 	// release is that of the toolkit, such as 13.0.
 	release string

@@ -9,9 +9,15 @@ import (
 // Read finds the device code of a file of which any part can be read: payloads
 // are passed over. The result is that of a [Scanner] of the whole file.
 func Read(r io.ReaderAt, size int64, sections []Section, known bool) (*Code, error) {
-	s := NewScanner(size)
+	return NewScanner(size).ReadAt(r, sections, known, nil)
+}
+
+// ReadAt is [Read] with a scanner of the caller's. watch, if not nil, is shown
+// what is read beside sections of device code.
+func (s *Scanner) ReadAt(r io.ReaderAt, sections []Section, known bool, watch func(b []byte, pos int64)) (*Code, error) {
+	s.watch = watch
 	if !known {
-		if err := s.feed(r, 0, size); err != nil {
+		if err := s.feed(r, 0, s.size); err != nil {
 			return nil, err
 		}
 		return s.Finish(nil, false), nil
@@ -22,7 +28,7 @@ func Read(r io.ReaderAt, size int64, sections []Section, known bool) (*Code, err
 		switch {
 		case sec.place() != Data:
 			err = w.section(sec)
-		case !sec.Exec:
+		case sec.Data:
 			err = s.feed(r, sec.Off, sec.End)
 		}
 		if err != nil {
@@ -38,7 +44,11 @@ func (s *Scanner) feed(r io.ReaderAt, off, end int64) error {
 	s.jump(off)
 	in := io.NewSectionReader(r, s.start, end-s.start)
 	for {
-		n, err := in.Read(s.Next())
+		b := s.Next()
+		n, err := in.Read(b)
+		if s.watch != nil && n > 0 {
+			s.watch(b[:n], s.start+int64(s.n))
+		}
 		s.Commit(n)
 		if errors.Is(err, io.EOF) {
 			return nil
