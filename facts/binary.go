@@ -33,6 +33,10 @@ type Binary struct {
 	// FwdCompat is what libcuda of cuda-compat says of the drivers and GPUs it
 	// is for: JSON of NVIDIA's.
 	FwdCompat string `json:"fwd_compat,omitempty"`
+	// Links are what it gets for the libraries of CUDA and of the driver that it
+	// needs, and those of all libraries that it does not find. They hold after
+	// ldconfig has run, as container toolkits run it at start.
+	Links []Link `json:"links,omitempty"`
 	// Opens are the names of CUDA's and the driver's libraries in the data of the
 	// file: it may open them by itself.
 	Opens []string `json:"opens,omitempty"`
@@ -43,6 +47,30 @@ type Binary struct {
 	DeviceCode *DeviceCode `json:"device_code,omitempty"`
 	// Incomplete says what the file says of itself that could not be read.
 	Incomplete string `json:"incomplete,omitempty"`
+}
+
+// How the dynamic linker finds a library.
+const (
+	ViaPath    = "path" // the name is a path
+	ViaRPATH   = "rpath"
+	ViaEnv     = "LD_LIBRARY_PATH" // of the image's configuration
+	ViaRUNPATH = "runpath"
+	ViaConf    = "ld.so.conf"
+	ViaDefault = "default"
+)
+
+// Link is what the dynamic linker takes for a name that a binary needs.
+type Link struct {
+	Name string `json:"name"`
+	// Path is the file, empty if the binary finds none by itself: one that is
+	// loaded before, or a search path of the program that loads it, may help.
+	Path string `json:"path,omitempty"`
+	// Via says what led to it.
+	Via string `json:"via,omitempty"`
+	// Others are files of that name further behind on the search path.
+	Others []string `json:"others,omitempty"`
+	// Elsewhere are files with this SONAME that the search path does not reach.
+	Elsewhere []string `json:"elsewhere,omitempty"`
 }
 
 // Where the version of a library is from.

@@ -46,6 +46,7 @@ func Merge(img *facts.Image, fs []*Facts) {
 	}
 	m.libraries()
 	m.linkerDirs()
+	m.links()
 	for _, k := range catalog.Kinds() {
 		m.kind(k)
 	}
