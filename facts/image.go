@@ -42,6 +42,9 @@ type Image struct {
 	// LinkerDirs are the directories in which the dynamic linker looks for
 	// every program, in its order.
 	LinkerDirs []LinkerDir `json:"linker_dirs,omitempty"`
+	// LinkerCache is what /etc/ld.so.cache says of CUDA's and the driver's
+	// libraries, in its order. It may be stale: ldconfig writes it anew.
+	LinkerCache []CachedLibrary `json:"linker_cache,omitempty"`
 	// Markers are what tells the kind of an image by its content, such as the
 	// start script of a driver container.
 	Markers []Marker `json:"markers,omitempty"`
@@ -253,6 +256,16 @@ type LinkerDir struct {
 	Resolved string `json:"resolved"`
 	// From is LD_LIBRARY_PATH, default, or the file that names the directory.
 	From string `json:"from"`
+}
+
+// CachedLibrary is an entry of the linker's cache.
+type CachedLibrary struct {
+	// Name is the SONAME.
+	Name string `json:"name"`
+	// Path is where it was when ldconfig ran.
+	Path string `json:"path"`
+	// Stale says that no such file is there now.
+	Stale bool `json:"stale,omitempty"`
 }
 
 // Marker is what tells the kind of an image by its content.

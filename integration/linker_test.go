@@ -131,6 +131,16 @@ func TestLinkerOfDebian(t *testing.T) {
 			cache[m[1]] = inside(t, root, m[2])
 		}
 	}
+	var kept []string
+	for _, e := range found.LinkerCache {
+		if e.Stale || inside(t, root, e.Path) != cache[e.Name] {
+			t.Errorf("%+v, ldconfig -p has %s", e, cache[e.Name])
+		}
+		kept = append(kept, e.Name)
+	}
+	if !slices.Contains(kept, "libcudart.so.12") || !slices.Contains(kept, "libnppif.so.12") || slices.Contains(kept, "libc.so.6") {
+		t.Errorf("of the cache: %v", kept)
+	}
 	links := 0
 	for _, b := range found.Binaries {
 		if b.Kind != facts.BinaryLibrary || len(b.Needed) == 0 {

@@ -24,6 +24,8 @@ func (w *walker) file(abs string, h *tar.Header, c content) error {
 		return w.dpkgStatus(abs, c)
 	case abs == "/etc/ld.so.conf" || dir == "/etc/ld.so.conf.d/" && strings.HasSuffix(base, ".conf"):
 		return w.conf(abs, c)
+	case abs == "/etc/ld.so.cache":
+		return w.linkerCache(abs, c)
 	case base == "version.json" || base == "version.txt":
 		return w.toolkit(abs, h.Size, c)
 	}

@@ -25,6 +25,8 @@ type Facts struct {
 	Binaries    []facts.Binary
 	// Conf are the linker's configuration files.
 	Conf []ConfFile
+	// LinkerCache is what /etc/ld.so.cache has of CUDA and the driver.
+	LinkerCache []CacheEntry
 	// Records are packages of the driver and of CUDA, and those that depend on
 	// one of the driver's.
 	Records []PackageRecord
@@ -41,6 +43,12 @@ type ConfFile struct {
 	Path string
 	// Dirs are directories and "include" patterns, in order.
 	Lines []string
+}
+
+// CacheEntry is an entry of the linker's cache, with the file that holds it.
+type CacheEntry struct {
+	facts.CachedLibrary
+	Cache string
 }
 
 // PackageRecord is a package record with the file that holds it.

@@ -127,3 +127,17 @@ func (m *merger) confFiles() map[string]*ConfFile {
 	}
 	return files
 }
+
+// cached lists the visible linker's cache.
+func (m *merger) cached() {
+	for i, f := range m.fs {
+		for _, e := range f.LinkerCache {
+			if m.tree.Shadow(i, strings.TrimPrefix(e.Cache, "/")) != nil {
+				continue
+			}
+			_, n, ok := m.tree.Resolve(strings.TrimPrefix(e.Path, "/"))
+			e.Stale = !ok || n.Type != Regular
+			m.img.LinkerCache = append(m.img.LinkerCache, e.CachedLibrary)
+		}
+	}
+}

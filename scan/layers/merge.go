@@ -47,6 +47,7 @@ func Merge(img *facts.Image, fs []*Facts) {
 	m.libraries()
 	m.linkerDirs()
 	m.links()
+	m.cached()
 	for _, k := range catalog.Kinds() {
 		m.kind(k)
 	}
