@@ -79,6 +79,29 @@ const (
 	FromPackage  = "package"   // the package that owns it
 )
 
+// FromFile says that a file of the framework states it.
+const FromFile = "file"
+
+// Framework is a framework that uses CUDA, such as torch.
+type Framework struct {
+	Name string `json:"name"`
+	// Package and Manager are those of the package; empty where only a file tells.
+	Package string `json:"package,omitempty"`
+	Manager string `json:"manager,omitempty"`
+	Version string `json:"version,omitempty"`
+	// CUDA is the version of CUDA that it was built for, major or with the minor;
+	// empty where nothing tells. CUDNN is that of cuDNN.
+	CUDA  string `json:"cuda,omitempty"`
+	CUDNN string `json:"cudnn,omitempty"`
+	// CUDAFrom is file, or package for its name or version.
+	CUDAFrom string `json:"cuda_from,omitempty"`
+	Layer    int    `json:"layer"`
+	// Path is that of the package's record, or of the file that tells.
+	Path       string `json:"path"`
+	Confidence string `json:"confidence"`
+	Source     string `json:"source"`
+}
+
 // Library is a library of CUDA's userland.
 type Library struct {
 	File

@@ -38,7 +38,9 @@ type Image struct {
 	Binaries    []Binary     `json:"binaries"`
 	// Libraries are those of CUDA's userland among the binaries.
 	Libraries []Library `json:"libraries"`
-	Packages  []Package `json:"packages"`
+	// Frameworks are those that use CUDA.
+	Frameworks []Framework `json:"frameworks"`
+	Packages   []Package   `json:"packages"`
 	// LinkerDirs are the directories in which the dynamic linker looks for
 	// every program, in its order.
 	LinkerDirs []LinkerDir `json:"linker_dirs,omitempty"`

@@ -38,6 +38,9 @@ func rootfs(ctx context.Context, img *source.Image, o Options) (*facts.Image, er
 	for i := range out.Libraries {
 		out.Libraries[i].Layer = noLayer
 	}
+	for i := range out.Frameworks {
+		out.Frameworks[i].Layer = noLayer
+	}
 	for i := range out.Packages {
 		out.Packages[i].Layer = noLayer
 	}

@@ -90,8 +90,8 @@ func TestImage(t *testing.T) {
 			File: facts.File{Path: dir + "libcuda.so.535.161.08", Layer: 1, Size: int64(len(testimage.DriverLibrary("libcuda.so.1", "535.161.08"))), Package: "libcuda1", Manager: "dpkg"},
 			Kind: facts.BinaryLibrary, Machine: "x86_64", SONAME: "libcuda.so.1", Needed: []string{"libc.so.6"}, Links: []facts.Link{{Name: "libc.so.6"}},
 		}},
-		Libraries: []facts.Library{},
-		Packages:  []facts.Package{{Manager: "dpkg", Name: "libcuda1", Version: "535.161.08-1", Arch: "amd64", State: "installed", Layer: 1, Driver: true, Record: "/var/lib/dpkg/status"}},
+		Libraries: []facts.Library{}, Frameworks: []facts.Framework{},
+		Packages: []facts.Package{{Manager: "dpkg", Name: "libcuda1", Version: "535.161.08-1", Arch: "amd64", State: "installed", Layer: 1, Driver: true, Record: "/var/lib/dpkg/status"}},
 	}
 	if len(img.LinkerDirs) == 0 || img.LinkerDirs[0] != (facts.LinkerDir{Dir: "/opt/lib", Resolved: "/opt/lib", From: "LD_LIBRARY_PATH"}) {
 		t.Errorf("linker directories %v", img.LinkerDirs)

@@ -54,3 +54,30 @@ func TestCUDA(t *testing.T) {
 		}
 	}
 }
+
+func TestFrameworks(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ manager, name, version, framework, cuda string }{
+		{"pip", "torch", "2.15.0+cu132", "torch", "13.2"},
+		{"pip", "torch", "2.4.0+cpu", "torch", ""},
+		{"pip", "torch", "2.4.0", "torch", ""},
+		{"pip", "jax-cuda12-plugin", "0.5.0", "jax", "12"},
+		{"pip", "jaxlib", "0.4.1+cuda12.cudnn89", "jax", "12"},
+		{"pip", "cupy-cuda12x", "14.2.0", "cupy", "12"},
+		{"pip", "cupy-cuda112", "9.0", "cupy", "11.2"},
+		{"pip", "nvidia-dali-cuda120", "1.0", "dali", "12"},
+		{"pip", "mxnet-cu112", "1.9", "mxnet", "11.2"},
+		{"pip", "faiss-gpu-cu12", "1.9", "faiss", "12"},
+		{"pip", "vllm", "0.10.1+cu129", "vllm", "12.9"},
+		{"pip", "flash-attn", "2.8.0+cu12torch2.8cxx11abiFALSE", "flash-attn", "12"},
+		{"npm", "@node-llama-cpp/linux-x64-cuda", "3.22.1", "llama.cpp", ""},
+		{"pip", "numpy", "2.0", "", ""},
+		{"dpkg", "torch", "1", "", ""},
+		{"pip", "torch-geometric", "2", "", ""},
+	} {
+		f, ok := FrameworkOf(tt.manager, tt.name, tt.version)
+		if f.Name != tt.framework || f.CUDA != tt.cuda || ok != (tt.framework != "") || ok && f.Source == "" {
+			t.Errorf("%v: %+v", tt, f)
+		}
+	}
+}

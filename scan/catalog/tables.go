@@ -33,7 +33,7 @@ func table(name string) []map[string]string {
 // Hash is that of all tables: facts taken with other tables are other facts.
 var Hash = sync.OnceValue(func() string {
 	h := sha256.New()
-	for _, name := range []string{"cuda_libraries.tsv", "driver_files.tsv", "driver_packages.tsv", "image_kinds.tsv"} {
+	for _, name := range []string{"cuda_libraries.tsv", "driver_files.tsv", "driver_packages.tsv", "frameworks.tsv", "image_kinds.tsv"} {
 		b, err := data.ReadFile("data/" + name)
 		if err != nil {
 			panic(err)

@@ -29,6 +29,9 @@ func (w *walker) file(abs string, h *tar.Header, c content) error {
 	case base == "version.json" || base == "version.txt":
 		return w.toolkit(abs, h.Size, c)
 	}
+	if done, err := w.statement(abs, c); done {
+		return err
+	}
 	if done, err := w.records(abs, base, c); done {
 		return err
 	}

@@ -25,6 +25,8 @@ type Facts struct {
 	Binaries    []facts.Binary
 	// Conf are the linker's configuration files.
 	Conf []ConfFile
+	// Statements are what files of frameworks say of their versions.
+	Statements []Statement
 	// LinkerCache is what /etc/ld.so.cache has of CUDA and the driver.
 	LinkerCache []CacheEntry
 	// Records are packages of the driver and of CUDA, and those that depend on

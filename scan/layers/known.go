@@ -18,9 +18,9 @@ type known struct {
 	// last one at a path, for those of which something is kept.
 	serial int
 	live   map[string]int
-	// packages, confs, toolkits and cached are the serials of the facts of that kind.
-	packages, confs, toolkits, cached []int
-	owners                            map[string]owned
+	// packages, confs, toolkits, cached and statements are the serials of the facts of that kind.
+	packages, confs, toolkits, cached, statements []int
+	owners                                        map[string]owned
 }
 
 // owned is the owner of a path, and the file that says so.
@@ -80,6 +80,7 @@ func (w *walker) compact() {
 	f.Binaries = filter(f.Binaries, func(_ int, b *facts.Binary) bool { return b.Path != "" && there(b.Path) })
 	f.Toolkits = filter(f.Toolkits, func(i int, t *facts.Toolkit) bool { return live(t.Path, w.toolkits[i]) })
 	f.Conf = filter(f.Conf, func(i int, c *ConfFile) bool { return live(c.Path, w.confs[i]) })
+	f.Statements = filter(f.Statements, func(i int, s *Statement) bool { return live(s.Path, w.statements[i]) })
 	f.LinkerCache = filter(f.LinkerCache, func(i int, e *CacheEntry) bool { return live(e.Cache, w.cached[i]) })
 	f.Records = filter(f.Records, func(i int, r *PackageRecord) bool { return live(r.Path, w.packages[i]) })
 	for p, o := range w.owners {

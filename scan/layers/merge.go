@@ -45,6 +45,7 @@ func Merge(img *facts.Image, fs []*Facts) {
 		}
 	}
 	m.libraries()
+	m.frameworks()
 	m.linkerDirs()
 	m.links()
 	m.cached()
