@@ -1,6 +1,8 @@
 package scan
 
 import (
+	"context"
+
 	"github.com/gpulint/gpulint/scan/cache"
 	"github.com/gpulint/gpulint/scan/layers"
 	"github.com/gpulint/gpulint/scan/source"
@@ -22,7 +24,7 @@ type Cached struct {
 // get returns the facts of a layer that was read by an earlier scan, nil if
 // there are none. An error says that they are of another layer than the
 // configuration claims.
-func (c Cached) get(l source.Layer, o Options) (*layers.Facts, error) {
+func (c Cached) get(ctx context.Context, l source.Layer, o Options) (*layers.Facts, error) {
 	if c.Cache == nil || o.Verify || l.Digest == "" || !l.Addressed && l.Size < minClaimed {
 		return nil, nil //nolint:nilnil // it is to be read
 	}
@@ -33,6 +35,12 @@ func (c Cached) get(l source.Layer, o Options) (*layers.Facts, error) {
 	if f == nil || l.Size >= 0 && f.Size != l.Size || f.DiffID == "" && o.Base.compares(l) {
 		return nil, nil //nolint:nilnil // it is to be read
 	}
+	if !o.Base.compares(l) {
+		// A layer that is read has no diff ID without a reason, either.
+		kept := *f
+		kept.DiffID = ""
+		f = &kept
+	}
 	if f, err = claimed(f, l); err != nil {
 		return nil, err
 	}
@@ -41,8 +49,15 @@ func (c Cached) get(l source.Layer, o Options) (*layers.Facts, error) {
 			return nil, nil //nolint:nilnil // its diff ID is not known unless it is read
 		}
 		// They are of the blob that the manifest names. Whether it is this one
-		// only its bytes tell.
-		f.Digest, f.DiffID, f.Verified = "", "", false
+		// only its bytes tell, but it must be there, and of its size.
+		b, err := l.Open(ctx)
+		if err == nil {
+			err = b.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		f.Digest, f.Verified = "", false
 	}
 	c.tell(l, nil)
 	return f, nil

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -149,6 +150,13 @@ func TestCachedClaims(t *testing.T) {
 	if found, err := Image(t.Context(), &lie, o); err != nil || !found.Verified {
 		t.Errorf("of another size it is read: %+v, %v", found, err)
 	}
+	// What is not there, or is cut off, is an error with the cache as without.
+	for name, blob := range map[string][]testimage.File{"missing": nil, "cut": {testimage.Reg("blobs/sha256/"+b.Layers[0].Digest[7:], b.Layers[0].Data[:100])}} {
+		files := append(testimage.Without(testimage.Layout(b), "blobs/sha256/"+b.Layers[0].Digest[7:]), blob...)
+		if found, err := Image(t.Context(), open(t, testimage.Tar(files...), source.Options{}), o); err == nil {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
 	small := open(t, image(testimage.Gzip).Build().OCIArchive(), source.Options{})
 	for range 2 {
 		if found, err := Image(t.Context(), small, o); err != nil || !found.Verified {
@@ -162,21 +170,30 @@ func TestCachedClaims(t *testing.T) {
 func TestCachedBase(t *testing.T) {
 	t.Parallel()
 	b := image(testimage.Gzip).Build()
-	base := image(testimage.Zstd)
-	base.Layers = base.Layers[:1]
+	lower := image(testimage.Zstd)
+	lower.Layers = lower.Layers[:1]
 	o := Options{Cached: cached(t)}
 	img := remote(t.Context(), t, b, nil)
 	if _, err := Image(t.Context(), img, o); err != nil { // keeps no diff IDs
 		t.Fatal(err)
 	}
-	o.Base = &Base{Image: remote(t.Context(), t, base.Build(), nil), How: "reference"}
+	o.Base = &Base{Image: remote(t.Context(), t, lower.Build(), nil), How: "reference"}
 	for _, how := range []string{"read", "cached"} {
 		if found, err := Image(t.Context(), img, o); err != nil || found.Base == nil || found.Base.Layers != 1 {
 			t.Errorf("%s: %+v, %v", how, found, err)
 		}
 	}
+	// A false diff ID is found out where it is computed, cached or not.
 	img.Layers[0].DiffID = testimage.Digest(nil)
+	base := *o.Base
 	o.Base = nil
+	if _, err := Image(t.Context(), img, o); err != nil {
+		t.Errorf("it was not computed: %v", err)
+	}
+	other := *base.Image
+	other.Layers = slices.Clone(other.Layers)
+	other.Layers[0].DiffID = img.Layers[0].DiffID
+	o.Base = &Base{Image: &other, How: "reference"}
 	if _, err := Image(t.Context(), img, o); !errors.Is(err, layers.ErrDigest) {
 		t.Errorf("a diff ID that is known to be false: %v", err)
 	}

@@ -140,7 +140,7 @@ func layer(ctx context.Context, l source.Layer, o Options) (*layers.Facts, error
 	if f, err := o.Shared.get(l, verify); f != nil || err != nil {
 		return f, err
 	}
-	if f, err := o.Cached.get(l, o); f != nil || err != nil {
+	if f, err := o.Cached.get(ctx, l, o); f != nil || err != nil {
 		if err == nil {
 			o.Shared.put(l, f)
 		}

@@ -23,7 +23,7 @@ func (s *Shared) get(l source.Layer, verify bool) (*layers.Facts, error) {
 	s.mu.Lock()
 	f := s.facts[l.Blob]
 	s.mu.Unlock()
-	if f == nil || verify && (!f.Verified || f.DiffID == "") {
+	if f == nil || l.Size >= 0 && f.Size != l.Size || verify && (!f.Verified || f.DiffID == "") {
 		return nil, nil //nolint:nilnil // it is to be read
 	}
 	return claimed(f, l)

@@ -131,27 +131,43 @@ func (s *stream) segments(f *File, h header) error {
 
 // follow reads on to .dynamic and its strings, wherever they stand.
 func (s *stream) follow(f *File, h header, segs []segment) error {
-	if in, ok := find(segs, ptInterp, s.size, maxInterp); ok {
-		b, err := s.bytes(in)
-		if err != nil {
-			return err
-		}
-		f.Interp = cString(b)
+	// Where these lie is known now, and patchelf moves them in any order.
+	interp, dyn := &part{}, &part{}
+	if e, ok := find(segs, ptInterp, s.size, maxInterp); ok {
+		interp.extent = e
 	}
+	if e, ok := find(segs, ptDynamic, s.size, maxDynamic); ok {
+		dyn.extent = e
+	}
+	parts := []*part{interp}
 	for _, n := range notesOf(segs) {
-		if e, ok := clip(n.offset, n.filesz, s.size, maxNotes); ok && e.end <= int64(s.o.head()) {
-			b, err := s.bytes(e)
-			if err != nil {
-				return err
-			}
-			f.buildID(h, b)
+		if e, ok := clip(n.offset, n.filesz, s.size, maxNotes); ok {
+			parts = append(parts, &part{extent: e})
 		}
 	}
-	dyn, ok := find(segs, ptDynamic, s.size, maxDynamic)
-	if ok {
-		if err := s.link(f, h, segs, dyn); err != nil {
+	// What .dynamic leads to may lie between it and those behind it.
+	first, later := []*part{dyn}, []*part{}
+	for _, p := range parts {
+		if dyn.size() > 0 && p.off > dyn.off && p.end > int64(s.o.head()) {
+			later = append(later, p)
+		} else {
+			first = append(first, p)
+		}
+	}
+	if err := s.getAll(first); err != nil {
+		return err
+	}
+	if dyn.size() > 0 {
+		if err := s.link(f, h, segs, dyn.b, later); err != nil {
 			return err
 		}
+	}
+	if err := s.getAll(later); err != nil { // where .dynamic led to nothing
+		return err
+	}
+	f.Interp = cString(interp.b)
+	for _, n := range parts[1:] {
+		f.buildID(h, n.b)
 	}
 	if s.o.Versions == nil || !s.o.Versions(f.SONAME) {
 		return nil
@@ -169,12 +185,9 @@ func (s *stream) follow(f *File, h header, segs []segment) error {
 	return nil
 }
 
-// link reads .dynamic and the strings it names.
-func (s *stream) link(f *File, h header, segs []segment, dyn extent) error {
-	b, err := s.bytes(dyn)
-	if err != nil {
-		return err
-	}
+// link reads the strings that .dynamic, b, names, and with them the other parts
+// that lie behind it.
+func (s *stream) link(f *File, h header, segs []segment, b []byte, later []*part) error {
 	if b == nil {
 		f.Incomplete = "the dynamic section was passed before it was known"
 		return nil
@@ -198,17 +211,10 @@ func (s *stream) link(f *File, h header, segs []segment, dyn extent) error {
 		{extent: d.versionTable(d.verneed, d.verneednum, segs, s.size)},
 		{extent: d.versionTable(d.verdef, d.verdefnum, segs, s.size)},
 	}
-	order := slices.Clone(parts)
-	slices.SortFunc(order, func(a, b *part) int { return cmp.Compare(a.off, b.off) })
-	for _, p := range order {
-		if err := s.get(p); err != nil {
-			return err
-		}
+	if err := s.getAll(append(parts, later...)); err != nil {
+		return err
 	}
 	for _, p := range parts {
-		if p.b == nil && p.off < int64(len(s.head)) {
-			p.b = s.head[p.off:min(p.end, int64(len(s.head)))]
-		}
 		f.NoVersions = f.NoVersions || p.b == nil && p.size() > 0 && p != parts[0]
 	}
 	strs := parts[0].b
@@ -227,9 +233,27 @@ type part struct {
 	b []byte
 }
 
+// getAll reads parts in the order of the file. Those that the stream has passed
+// are nil.
+func (s *stream) getAll(parts []*part) error {
+	order := slices.Clone(parts)
+	slices.SortFunc(order, func(a, b *part) int { return cmp.Compare(a.off, b.off) })
+	for _, p := range order {
+		if err := s.get(p); err != nil {
+			return err
+		}
+	}
+	for _, p := range parts {
+		if p.b == nil && p.size() > 0 && p.off < int64(len(s.head)) {
+			p.b = s.head[p.off:min(p.end, int64(len(s.head)))]
+		}
+	}
+	return nil
+}
+
 // get reads on to a part, or has the head reach over it.
 func (s *stream) get(p *part) error {
-	if p.size() == 0 {
+	if p.size() == 0 || p.b != nil {
 		return nil
 	}
 	if p.off < int64(s.o.head()) {

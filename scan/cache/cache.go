@@ -31,7 +31,7 @@ const (
 	// tag names the file that tells backup programs what the directory is.
 	tag = "CACHEDIR.TAG"
 	// lastPrune is the file whose time is that of the last pruning.
-	lastPrune = "last-prune"
+	lastPrune = "facts-pruned"
 )
 
 // used is how old the time of a file may be before a use of it renews it.
@@ -56,6 +56,12 @@ func Open(dir string, limits layers.Limits) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cache: %w", err)
 	}
+	return OpenExisting(dir, limits)
+}
+
+// OpenExisting is [Open] of a directory that is there. The error wraps
+// fs.ErrNotExist if it is not.
+func OpenExisting(dir string, limits layers.Limits) (*Cache, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("cache: %w", err)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -253,13 +254,20 @@ func TestPrune(t *testing.T) {
 		}
 		names, size = append(names, name), st.Size()
 	}
-	foreign := []string{"mine.facts", "facts-/mine", "facts-x/zz/mine", "docs/ab/x.facts", "facts-x/ab/deep/x.facts"}
+	foreign := []string{
+		"mine.facts", "facts-/mine", "facts-x/zz/mine", "docs/ab/x.facts", "facts-x/ab/deep/x.facts", "facts-2024.csv", tag, "last-prune",
+		c.generation + "/notes", c.generation + "/ab/mine.facts", c.generation + "/ab/" + strings.Repeat("a", 63) + ".facts",
+	}
 	for _, p := range foreign {
 		p = filepath.Join(dir, p)
 		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(p, nil, 0o600); err != nil {
+		if err := os.WriteFile(p, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		old := now.Add(-1000 * time.Hour)
+		if err := os.Chtimes(p, old, old); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -317,7 +325,7 @@ func TestTidy(t *testing.T) {
 		}
 	}
 	put(t, c, layer(t, "x"))
-	name := filepath.Join(c.generation, "ab", temporary+"left")
+	name := filepath.Join(c.generation, "ab", temporary+"LEFT")
 	if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -328,6 +336,67 @@ func TestTidy(t *testing.T) {
 	tidy(2*time.Hour, 2) // not yet again
 	tidy(25*time.Hour, 1)
 	tidy(DefaultMaxAge+time.Hour, 0)
+}
+
+// TestPruneByUse holds that a file which was used before one that does not fit
+// goes too, however small it is.
+func TestPruneByUse(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := opened(t, dir, layers.DefaultLimits())
+	now := time.Now()
+	for i, size := range []int64{300, 900, 100} {
+		name, _ := c.file(fmt.Sprintf("sha256:%064d", i))
+		p := filepath.Join(dir, name)
+		at := now.Add(-time.Duration(i) * time.Hour)
+		err := os.MkdirAll(filepath.Dir(p), 0o700)
+		if err == nil {
+			err = os.WriteFile(p, make([]byte, size), 0o600)
+		}
+		if err == nil {
+			err = os.Chtimes(p, at, at)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, bytes, err := c.Prune(1000, DefaultMaxAge); n != 2 || bytes != 1000 || err != nil {
+		t.Errorf("%d files, %d bytes, %v", n, bytes, err)
+	}
+}
+
+// TestPipes holds that a pipe in the directory is not waited for.
+func TestPipes(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{lastPrune, tag, "facts-0123456789abcdef", "facts-0123456789abcdef/ab"} {
+		dir := t.TempDir()
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(p, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := opened(t, dir, layers.DefaultLimits())
+		c.now = func() time.Time { return time.Now().Add(48 * time.Hour) }
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = c.Put(layer(t, "x")) // it may fail
+			_ = c.Tidy()
+			if _, _, err := c.Clear(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}()
+		select {
+		case <-done:
+		case <-time.After(time.Minute):
+			t.Fatalf("%s: it waits", name)
+		}
+		if _, err := os.Lstat(p); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // TestTogether holds that many may use one directory at once.

@@ -119,12 +119,12 @@ func (c *Cache) write(name string, l *layers.Facts) error {
 	return nil
 }
 
+const tagText = "Signature: 8a477f597d28d172789f06886806bc55\n# Facts of image layers, kept by gpulint. They can be deleted at any time.\n"
+
 // mark tells backup programs that the directory can be left out, as
 // bford.info/cachedir has it.
 func (c *Cache) mark() {
-	if _, err := c.root.Lstat(tag); !errors.Is(err, fs.ErrNotExist) {
-		return
+	if _, err := c.root.Lstat(tag); errors.Is(err, fs.ErrNotExist) {
+		_ = c.root.WriteFile(tag, []byte(tagText), 0o600) // a convenience
 	}
-	text := "Signature: 8a477f597d28d172789f06886806bc55\n# Facts of image layers, kept by gpulint. They can be deleted at any time.\n"
-	_ = c.root.WriteFile(tag, []byte(text), 0o600) // a convenience
 }

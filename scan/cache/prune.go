@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -37,8 +38,8 @@ type Entry struct {
 	// Current says that this gpulint can use it, with the limits that the cache
 	// was opened for.
 	Current bool
-	// temporary says that it is being written, or was.
-	temporary bool
+	// Temporary says that it is being written, or was.
+	Temporary bool
 }
 
 // Entries lists the files of the cache, those used last first. What gpulint has
@@ -56,12 +57,9 @@ func (c *Cache) Entries() ([]Entry, error) {
 			return err
 		case p == ".":
 			return nil
-		case d.IsDir():
-			if !ours(p) {
-				return fs.SkipDir
-			}
-			return nil
-		case !ours(p) || !d.Type().IsRegular():
+		case d.IsDir() && !ourDir.MatchString(p):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || !ourFile.MatchString(p):
 			return nil
 		case len(list) == maxFiles:
 			return fs.SkipAll
@@ -72,7 +70,7 @@ func (c *Cache) Entries() ([]Entry, error) {
 		}
 		list = append(list, Entry{
 			Path: p, Size: st.Size(), Used: st.ModTime(), Current: strings.HasPrefix(p, c.generation+"/"),
-			temporary: strings.HasPrefix(path.Base(p), temporary),
+			Temporary: strings.HasPrefix(path.Base(p), temporary),
 		})
 		return nil
 	})
@@ -85,36 +83,51 @@ func (c *Cache) Entries() ([]Entry, error) {
 	return list, nil
 }
 
-// ours says whether a path is one that a cache makes: facts-KEY/xx/NAME.
-func ours(p string) bool {
-	part := strings.Split(p, "/")
-	ok := strings.HasPrefix(part[0], prefix) && len(part) <= 3
-	if len(part) > 1 {
-		ok = ok && len(part[1]) == 2
-	}
-	if len(part) > 2 {
-		ok = ok && (strings.HasSuffix(part[2], suffix) || strings.HasPrefix(part[2], temporary))
-	}
-	return ok
-}
+// Paths that a cache makes: facts-KEY/xx/HEX.facts, and a temporary file beside.
+var (
+	ourDir  = regexp.MustCompile(`^` + prefix + `[0-9a-f]{16}(?:/[0-9a-f]{2})?$`)
+	ourFile = regexp.MustCompile(`^` + prefix + `[0-9a-f]{16}/[0-9a-f]{2}/(?:[0-9a-f]{64}\` + suffix + `|` + temporary + `[A-Z0-9]{1,64})$`)
+)
 
 // Prune deletes files that were not used for maxAge, and then those used least
 // of late until no more than maxBytes are left. It returns what it deleted.
 func (c *Cache) Prune(maxBytes int64, maxAge time.Duration) (files int, bytes int64, err error) {
+	var kept int64
+	return c.delete(func(e Entry, age time.Duration) bool {
+		if e.Temporary {
+			return age >= staleTemporary
+		}
+		kept += e.Size // of one that is deleted too: all that were used before go with it
+		return age > maxAge || kept > maxBytes
+	})
+}
+
+// Clear deletes all that gpulint has made in the directory.
+func (c *Cache) Clear() (files int, bytes int64, err error) {
+	files, bytes, err = c.delete(func(Entry, time.Duration) bool { return true })
+	if c == nil {
+		return files, bytes, err
+	}
+	for name, text := range map[string]string{tag: tagText, lastPrune: ""} {
+		if data, _, rerr := c.read(name); rerr == nil && string(data) == text {
+			if rerr := c.root.Remove(name); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+				err = errors.Join(err, fmt.Errorf("cache: %w", rerr))
+			}
+		}
+	}
+	return files, bytes, err
+}
+
+// delete deletes the files that are wanted, of those used last first.
+func (c *Cache) delete(want func(e Entry, age time.Duration) bool) (files int, bytes int64, err error) {
 	list, err := c.Entries()
 	if err != nil || c == nil {
 		return 0, 0, err
 	}
 	now := c.now()
-	var kept int64
 	var failed []error
 	for _, e := range list {
-		age := now.Sub(e.Used)
-		if e.temporary && age < staleTemporary {
-			continue
-		}
-		if !e.temporary && age <= maxAge && kept+e.Size <= maxBytes {
-			kept += e.Size
+		if !want(e, now.Sub(e.Used)) {
 			continue
 		}
 		switch err := c.root.Remove(e.Path); {
@@ -129,27 +142,24 @@ func (c *Cache) Prune(maxBytes int64, maxAge time.Duration) (files int, bytes in
 	return files, bytes, errors.Join(failed...)
 }
 
-// Clear deletes all that gpulint has made in the directory.
-func (c *Cache) Clear() (files int, bytes int64, err error) {
-	files, bytes, err = c.Prune(-1, 0)
-	if c != nil {
-		for _, name := range []string{tag, lastPrune} {
-			if rerr := c.root.Remove(name); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
-				err = errors.Join(err, fmt.Errorf("cache: %w", rerr))
-			}
-		}
-	}
-	return files, bytes, err
-}
-
-// sweep removes directories that are empty. Others stay: removing fails.
+// sweep removes directories of its own that are empty. Others stay: removing
+// fails.
 func (c *Cache) sweep() {
-	dirs, _ := fs.Glob(c.root.FS(), prefix+"*/??")
-	top, _ := fs.Glob(c.root.FS(), prefix+"*")
-	for _, d := range append(dirs, top...) {
-		if st, err := c.root.Lstat(d); err == nil && st.IsDir() {
-			_ = c.root.Remove(d)
+	var dirs []string
+	_ = fs.WalkDir(c.root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || p == ".":
+			return nil //nolint:nilerr // what cannot be read stays
+		case d.IsDir() && ourDir.MatchString(p):
+			dirs = append(dirs, p)
+			return nil
+		case d.IsDir():
+			return fs.SkipDir
 		}
+		return nil
+	})
+	for _, d := range slices.Backward(dirs) {
+		_ = c.root.Remove(d)
 	}
 }
 
@@ -160,7 +170,11 @@ func (c *Cache) Tidy() error {
 		return nil
 	}
 	now := c.now()
-	if st, err := c.root.Stat(lastPrune); err == nil && now.Sub(st.ModTime()) < pruneEvery {
+	// A file of another kind would be waited for.
+	switch st, err := c.root.Lstat(lastPrune); {
+	case err == nil && !st.Mode().IsRegular():
+		return fmt.Errorf("cache: %s is not a regular file", lastPrune)
+	case err == nil && now.Sub(st.ModTime()) < pruneEvery:
 		return nil
 	}
 	if err := c.root.WriteFile(lastPrune, nil, 0o600); err != nil {

@@ -120,7 +120,10 @@ func (m *merger) frameworks() {
 // stated adds what a file states to the framework of the same directory, or
 // else is one by itself.
 func (m *merger) stated(layer int, s Statement) {
-	root := s.Path[:strings.Index(s.Path, "/"+s.Framework+"/")]
+	root := s.Path
+	for _, f := range statementFiles {
+		root = strings.TrimSuffix(root, f.suffix)
+	}
 	for i := range m.img.Frameworks {
 		f := &m.img.Frameworks[i]
 		if f.Name != s.Framework || !strings.HasPrefix(f.Path, root+"/") {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"strings"
 )
 
 // maxRedirects is how often one request may be sent elsewhere.
@@ -29,10 +30,12 @@ func redirected(req *http.Request) error {
 // inner says whether a request goes to an address of this machine or its
 // network, given as a number or as localhost.
 func inner(req *http.Request) bool {
-	host := req.URL.Hostname()
+	host := strings.ToLower(strings.TrimSuffix(req.URL.Hostname(), "."))
 	ip, err := netip.ParseAddr(host)
 	if err != nil {
-		return host == "localhost"
+		// 127.1 and 0x7f000001 are addresses to some resolvers.
+		last := host[strings.LastIndexByte(host, '.')+1:]
+		return last == "localhost" || last != "" && last[0] >= '0' && last[0] <= '9'
 	}
 	ip = ip.Unmap()
 	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()

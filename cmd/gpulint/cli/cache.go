@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/docker/go-units"
@@ -93,8 +96,8 @@ func withCache(dir *string, do func(c *cache.Cache, path string, w io.Writer) er
 		if err != nil {
 			return &usageError{err, "name one with --cache-dir DIR"}
 		}
-		c, err := cache.Open(path, layers.DefaultLimits())
-		if err != nil {
+		c, err := cache.OpenExisting(path, layers.DefaultLimits())
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		err = do(c, path, cmd.OutOrStdout())
@@ -112,6 +115,7 @@ func cacheStats(c *cache.Cache, path string, w io.Writer) error {
 	}
 	var current int
 	var all, size int64
+	list = slices.DeleteFunc(list, func(e cache.Entry) bool { return e.Temporary })
 	for _, e := range list {
 		all += e.Size
 		if e.Current {
