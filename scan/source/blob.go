@@ -77,8 +77,9 @@ func (b *remoteBlob) Read(p []byte) (int, error) {
 		case errors.Is(err, io.EOF):
 			err = io.ErrUnexpectedEOF
 		}
+		// Answers that ask to come again were waited for, and others asked again.
 		var te *transport.Error
-		if errors.As(err, &te) && !te.Temporary() {
+		if errors.As(err, &te) {
 			return n, b.explain(err)
 		}
 		if cerr := b.Close(); cerr != nil && !errors.Is(cerr, context.Canceled) {
@@ -111,6 +112,9 @@ func (b *remoteBlob) broken(err error) error {
 func (b *remoteBlob) read(p []byte) (int, error) {
 	if b.body == nil {
 		if err := b.connect(); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF // of the connection, not of the blob
+			}
 			return 0, err
 		}
 	}
@@ -120,6 +124,7 @@ func (b *remoteBlob) read(p []byte) (int, error) {
 
 // connect asks for what is missing.
 func (b *remoteBlob) connect() error {
+	b.whole = false
 	req, err := http.NewRequestWithContext(b.ctx, http.MethodGet, b.url, nil)
 	if err != nil {
 		return err
@@ -132,8 +137,9 @@ func (b *remoteBlob) connect() error {
 	if err != nil {
 		return err
 	}
-	if res.StatusCode == http.StatusRequestedRangeNotSatisfiable && b.n > 0 && !b.noRanges {
-		b.noRanges = true
+	end, ranged := rangeEnd(res, b.n)
+	if b.n > 0 && !b.noRanges && (res.StatusCode == http.StatusRequestedRangeNotSatisfiable || res.StatusCode == http.StatusPartialContent && !ranged) {
+		b.noRanges = true // or it answers with another one
 		if err := res.Body.Close(); err != nil {
 			return err
 		}
@@ -150,7 +156,20 @@ func (b *remoteBlob) connect() error {
 	}
 	b.body = res.Body
 	b.whole = res.ContentLength >= 0 || len(res.TransferEncoding) > 0 || res.ProtoMajor > 1
+	if res.StatusCode == http.StatusPartialContent {
+		b.whole = b.whole && end >= b.size-1 // else more is there
+	}
 	return nil
+}
+
+// rangeEnd is the last byte of the range that an answer holds, if that begins
+// where it ought to.
+func rangeEnd(res *http.Response, from int64) (int64, bool) {
+	var start, end int64
+	if _, err := fmt.Sscanf(res.Header.Get("Content-Range"), "bytes %d-%d/", &start, &end); err != nil {
+		return 0, false
+	}
+	return end, start == from && end >= start
 }
 
 // readAll reads a small blob of at most limit bytes, and closes it.

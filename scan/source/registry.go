@@ -90,10 +90,11 @@ func authenticated(ctx context.Context, r name.Reference, o Options, base http.R
 	if err != nil {
 		return nil, hintf("see docker's configuration and its credential helpers", "credentials for %s: %w", r.Context().RegistryStr(), err)
 	}
-	var rt http.RoundTripper = &polite{rt: &capped{base, o.Stall}}
-	rt = transport.NewRetry(rt, transport.WithRetryStatusCodes(
-		http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+	// One alone asks again for an answer: nested, their numbers would multiply.
+	rt := transport.NewRetry(&capped{base, o.Stall}, transport.WithRetryStatusCodes(
+		http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout,
 	))
+	rt = &polite{rt: rt}
 	rt = transport.NewUserAgent(rt, o.UserAgent)
 	return transport.NewWithContext(ctx, r.Context().Registry, auth, rt, []string{r.Context().Scope(transport.PullScope)})
 }

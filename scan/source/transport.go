@@ -95,9 +95,10 @@ func (b *cappedBody) Read(p []byte) (int, error) {
 
 // Bounds on how a host is treated.
 const (
-	maxPerHost    = 8                // requests at once, an open body counts
-	maxRetryAfter = 60 * time.Second // longer is an error at once
-	maxPatience   = 3                // answers of 429 or 503 to one request
+	maxPerHost    = 8                      // requests at once, an open body counts
+	maxRetryAfter = 60 * time.Second       // longer is an error at once
+	maxPatience   = 3                      // answers of 429 or 503 to one request
+	busyWait      = 200 * time.Millisecond // after a 503 that says no time
 )
 
 // polite limits the requests to a host, and waits where one asks for that with
@@ -123,6 +124,7 @@ func (p *polite) host(name string) chan struct{} {
 // RoundTrip implements http.RoundTripper.
 func (p *polite) RoundTrip(req *http.Request) (*http.Response, error) {
 	slot := p.host(req.URL.Host)
+	var waited time.Duration
 	for tries := 1; ; tries++ {
 		select {
 		case slot <- struct{}{}:
@@ -136,7 +138,7 @@ func (p *polite) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		wait, again := retryAfter(res)
-		if !again || tries > maxPatience || req.Body != nil {
+		if waited += wait; !again || tries > maxPatience || waited > maxRetryAfter || req.Body != nil {
 			res.Body = &slotBody{res.Body, free}
 			return res, nil
 		}
@@ -165,7 +167,7 @@ func retryAfter(res *http.Response) (time.Duration, bool) {
 	} else if at, err := http.ParseTime(v); err == nil {
 		wait = max(time.Until(at), 0)
 	} else {
-		return 0, false
+		return busyWait, res.StatusCode == http.StatusServiceUnavailable
 	}
 	return wait, wait <= maxRetryAfter
 }
