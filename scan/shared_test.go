@@ -48,6 +48,12 @@ func TestShared(t *testing.T) {
 			t.Errorf("%s was read %d times", digest, n)
 		}
 	}
+	size := set.Images[1].Layers[0].Size
+	set.Images[1].Layers[0].Size = 123
+	if f, err := o.Shared.get(set.Images[1].Layers[0], false); f != nil || err != nil { // it is read again, and found out
+		t.Errorf("a false size: %v, %v", f, err)
+	}
+	set.Images[1].Layers[0].Size = size
 	set.Images[1].Layers[0].DiffID = testimage.Digest(nil)
 	if _, err := Image(t.Context(), set.Images[1], o); !errors.Is(err, layers.ErrDigest) {
 		t.Errorf("a false diff ID: %v", err)

@@ -277,39 +277,3 @@ func (w *walker) symlink(abs, target string) {
 	d.Link = target
 	w.addDriver(d)
 }
-
-// maxLookups bounds how many hard links with a driver file's name are looked
-// for in the index.
-const maxLookups = 1000
-
-// hardlink gives a fact a second name.
-func (w *walker) hardlink(abs, target string) {
-	t, ok := cleanName(target)
-	if !ok {
-		return
-	}
-	if t, ok = w.paths.canonical(t); !ok {
-		return
-	}
-	if _, ok := catalog.Match(path.Base(abs)); ok && w.lookups < maxLookups {
-		if w.lookups++; !w.paths.has(t) {
-			// Best effort: what the file of a lower layer is named there is judged.
-			w.f.incomplete("hard-link", abs, "what files hold that are hard links to files of lower layers")
-		}
-	}
-	if i, ok := w.driver["/"+t]; ok {
-		d := w.f.DriverFiles[i]
-		d.Path, d.Place = abs, place(abs)
-		w.addDriver(d)
-	}
-	if i, ok := w.binary["/"+t]; ok {
-		b := w.f.Binaries[i]
-		b.Path = abs
-		w.addBinary(b)
-	}
-	if i, ok := w.runtime["/"+t]; ok {
-		r := w.f.Runtimes[i]
-		r.Path = abs
-		w.addRuntime(r)
-	}
-}

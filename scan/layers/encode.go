@@ -12,13 +12,13 @@ import (
 
 // Version is that of what [Walk] finds and of how [Facts.Encode] writes it. It
 // goes up with every change of either: facts that were kept are found by it.
-const Version = 2
+const Version = 3
 
 // ErrEncoded says that bytes are no facts as [Facts.Encode] writes them.
 var ErrEncoded = errors.New("not the facts of a layer")
 
 // maxEncoded bounds the facts without their index, in bytes.
-const maxEncoded = 128 << 20
+const maxEncoded = 64 << 20
 
 // Encode writes the facts for [Decode]. The error is the writer's, or says that
 // they are too many to be kept.
@@ -30,8 +30,8 @@ func (f *Facts) Encode(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if len(raw) > maxEncoded {
-		return fmt.Errorf("the facts of the layer take %d bytes, more than %d", len(raw), maxEncoded)
+	if len(raw) > maxEncoded || !decodedSize(raw) {
+		return fmt.Errorf("the facts of the layer, %d bytes, are more than are kept", len(raw))
 	}
 	e := &encodedWriter{w: w}
 	e.bytes(s2.EncodeBetter(nil, raw))
@@ -109,6 +109,9 @@ func decodeFacts(data []byte) (*Facts, error) {
 	raw, err := s2.Decode(nil, data)
 	if err != nil {
 		return nil, err
+	}
+	if !decodedSize(raw) {
+		return nil, errors.New("more facts than are kept")
 	}
 	dec, err := cbor.DecOptions{
 		UTF8: cbor.UTF8DecodeInvalid, DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden,

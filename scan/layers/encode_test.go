@@ -214,10 +214,41 @@ func TestVersion(t *testing.T) {
 		version int
 		tables  string
 		facts   string
-	}{2, "56acf040ed35c79a", "sha256:fed9c61edbe00f90"}
+	}{3, "56acf040ed35c79a", "sha256:fed9c61edbe00f90"}
 	got := want
 	got.version, got.tables, got.facts = Version, catalog.Hash()[:16], sum(append(found, entries...))[:23]
 	if got != want {
 		t.Errorf("what is found in a layer has changed: raise Version if the tables did not, and write here %+v", got)
+	}
+}
+
+// TestDecodeIsBounded holds that a few bytes do not become much memory.
+func TestDecodeIsBounded(t *testing.T) {
+	t.Parallel()
+	list := func(field string, n int) []byte {
+		b := append([]byte{0xa1, 0x60 | byte(len(field))}, field...)
+		b = append(b, 0x9a, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
+		return append(b, bytes.Repeat([]byte{0xa0}, n)...)
+	}
+	encode := func(raw []byte) []byte {
+		var b bytes.Buffer
+		e := &encodedWriter{w: &b}
+		e.bytes(s2.Encode(nil, raw))
+		e.uvarint(0)
+		e.uvarint(0)
+		return b.Bytes()
+	}
+	if f, err := Decode(encode(list("DriverFiles", 1000)), DefaultLimits()); err != nil || len(f.DriverFiles) != 1000 {
+		t.Fatalf("%v", err)
+	}
+	for name, raw := range map[string][]byte{
+		"maps":           list("DriverFiles", maxEncodedMaps+1),
+		"items":          append(list("Records", 10), bytes.Repeat([]byte{0x60}, maxEncodedItems)...),
+		"a text's end":   {0xa1, 0x7b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
+		"without length": {0xbf, 0xff},
+	} {
+		if _, err := Decode(encode(raw), DefaultLimits()); !errors.Is(err, ErrEncoded) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -21,6 +21,8 @@ type known struct {
 	// packages, confs, toolkits, cached and statements are the serials of the facts of that kind.
 	packages, confs, toolkits, cached, statements []int
 	owners                                        map[string]owned
+	// ownedBy are the paths that a record gave owners, by the record.
+	ownedBy map[string][]string
 }
 
 // owned is the owner of a path, and the file that says so.

@@ -155,7 +155,14 @@ func (w *walker) own(record, p string, o packages.Owner) bool {
 		if w.owners == nil {
 			w.owners = map[string]owned{}
 		}
-		w.owners[strings.Clone(p)] = owned{o, record, w.keep(record)}
+		p = strings.Clone(p)
+		w.owners[p] = owned{o, record, w.keep(record)}
+		if o.Manager == packages.Pip {
+			if w.ownedBy == nil {
+				w.ownedBy = map[string][]string{}
+			}
+			w.ownedBy[record] = append(w.ownedBy[record], p)
+		}
 	}
 	return true
 }

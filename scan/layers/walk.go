@@ -204,8 +204,6 @@ func (w *walker) entry(h *tar.Header, c content) error {
 		w.forget(abs)
 		return w.file(abs, h, c)
 	case tar.TypeLink:
-		w.paths.add(p, Regular, "")
-		w.forget(abs)
 		w.hardlink(abs, h.Linkname)
 	case tar.TypeSymlink:
 		if len(h.Linkname) > maxPathLength {
